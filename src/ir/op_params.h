@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of every model operation: plain data, filled by the frontends, read by ops and host.
+// Extents and strides are height before width everywhere.
+#ifndef SRC_IR_OP_PARAMS_H_
+#define SRC_IR_OP_PARAMS_H_
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace npu::ir {
+
+enum class Activation : uint8_t { kNone, kRelu, kReluN1To1, kRelu6 };
+enum class Padding : uint8_t { kSame, kValid };
+
+// CONV_2D: inputs x[N,H,W,IC], filter[OC,KH,KW,IC/groups], optional bias[OC].
+struct Conv2dParams {
+  Padding padding = Padding::kSame;
+  int32_t sh = 1, sw = 1;
+  int32_t dh = 1, dw = 1;
+  Activation activation = Activation::kNone;
+};
+
+// DEPTHWISE_CONV_2D: filter[1,KH,KW,C*multiplier], quantized along axis 3.
+struct DepthwiseConv2dParams {
+  Padding padding = Padding::kSame;
+  int32_t sh = 1, sw = 1;
+  int32_t dh = 1, dw = 1;
+  int32_t multiplier = 1;
+  Activation activation = Activation::kNone;
+};
+
+// FULLY_CONNECTED: inputs x (flattened to [M,K]), filter[N,K], optional bias[N].
+struct FullyConnectedParams {
+  Activation activation = Activation::kNone;
+  bool keep_num_dims = false;
+};
+
+enum class BinaryKind : uint8_t { kAdd, kSub, kMul };
+struct BinaryParams {
+  BinaryKind kind = BinaryKind::kAdd;
+  Activation activation = Activation::kNone;
+};
+
+enum class PoolKind : uint8_t { kAverage, kMax };
+struct Pool2dParams {
+  PoolKind kind = PoolKind::kMax;
+  Padding padding = Padding::kValid;
+  int32_t kh = 1, kw = 1;
+  int32_t sh = 1, sw = 1;
+  Activation activation = Activation::kNone;
+};
+
+// MEAN: input 1 is the constant axis vector.
+struct MeanParams {
+  bool keep_dims = false;
+};
+
+struct ConcatenationParams {
+  int32_t axis = 0;
+};
+
+// RESHAPE: the output tensor's type carries the final shape.
+struct ReshapeParams {};
+// PAD: input 1 is the constant [rank,2] paddings.
+struct PadParams {};
+
+enum class UnaryKind : uint8_t {
+  kRelu, kReluN1To1, kRelu6, kLeakyRelu, kLogistic, kHardSwish, kTanh,
+};
+struct UnaryParams {
+  UnaryKind kind = UnaryKind::kRelu;
+  float alpha = 0.0F;  // LEAKY_RELU
+};
+
+struct SoftmaxParams {
+  float beta = 1.0F;
+};
+
+// RESIZE_BILINEAR: input 1 is the constant {OH, OW}.
+struct ResizeBilinearParams {
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+
+struct QuantizeParams {};
+struct DequantizeParams {};
+
+using OpParams =
+    std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams, BinaryParams,
+                 Pool2dParams, MeanParams, ConcatenationParams, ReshapeParams, PadParams,
+                 UnaryParams, SoftmaxParams, ResizeBilinearParams, QuantizeParams,
+                 DequantizeParams>;
+
+}  // namespace npu::ir
+
+#endif  // SRC_IR_OP_PARAMS_H_

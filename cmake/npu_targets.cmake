@@ -46,7 +46,7 @@ function(npu_library name)
 endfunction()
 
 # npu_test(<name> DEPS <library>... [LABELS <label>...]): one GoogleTest program of the folder's
-# *_test.cc and helpers, run by ctest case by case.
+# *_test.cc and helpers. tools/run_tests runs them through ctest and counts their cases.
 function(npu_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "DEPS;LABELS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc")
@@ -60,7 +60,7 @@ function(npu_test name)
   if(ARG_TIMEOUT)
     set(timeout ${ARG_TIMEOUT})
   endif()
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}"
-    ENVIRONMENT "NPU_SHARED_DIR=$ENV{NPU_SHARED_DIR}")
+  # From the repository root, so that "tests/golden" and the default "../shared" are found there.
+  add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS "${ARG_LABELS}")
 endfunction()

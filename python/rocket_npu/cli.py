@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: compare and run. Exit codes: 0 fine, 1 beyond a bound, 2 error."""
+
+import argparse
+import json
+import statistics
+import sys
+
+import numpy as np
+
+from rocket_npu import UserError, __version__, compare, host, inputs, library
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports a wrong command line in one line."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def _add_common(parser):
+    parser.add_argument("model", metavar="MODEL", help="a .tflite file")
+    source = parser.add_argument_group("inputs")
+    source.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="picture, .npz (pictures, or tensors by input name) or .npy (one for each input)",
+    )
+    source.add_argument("--random", type=int, metavar="N", help="N random samples")
+    source.add_argument("--seed", type=int, default=1, help="of --random (default 1)")
+    source.add_argument("--sample", metavar="KEY", help="the one sample of an .npz to use")
+    source.add_argument(
+        "--preprocess",
+        default="auto",
+        metavar="RULE",
+        help="bytes to tensor: u8, i8 (byte - 128), f:MEAN,STD (default: by the input's type)",
+    )
+    delegate = parser.add_argument_group("delegate")
+    delegate.add_argument(
+        "--delegate",
+        metavar="PATH",
+        help="the library; `none` for the stock interpreter (default: found)",
+    )
+    delegate.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the delegate, e.g. device=sim (repeatable)",
+    )
+    parser.add_argument("--threads", type=int, default=1, help="of the interpreter (default 1)")
+    parser.add_argument("--json", metavar="OUT", help="write the report here (`-`: stdout)")
+
+
+def build_parser():
+    parser = _Parser(prog="rocket_npu", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"rocket_npu {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    check = commands.add_parser("compare", help="run with and without the delegate and compare")
+    _add_common(check)
+    check.add_argument(
+        "--reference",
+        choices=tuple(host.RESOLVERS),
+        default="ref",
+        help="kernels to compare with: reference, optimised, or the default with XNNPACK",
+    )
+    check.add_argument("--layers", action="store_true", help="also compare each layer alone")
+    check.add_argument(
+        "--max-diff",
+        type=float,
+        metavar="N",
+        help="exit 1 if an output differs by more (counts, or real units for float outputs)",
+    )
+    run = commands.add_parser("run", help="run, time, and save the outputs")
+    _add_common(run)
+    run.add_argument("--resolver", choices=tuple(host.RESOLVERS), default="default")
+    run.add_argument("--iterations", type=int, default=1, metavar="N", help="timed runs")
+    run.add_argument("--save", metavar="OUT.npz", help="save each sample's outputs")
+    return parser
+
+
+def main(arguments):
+    """Runs a command line; returns the exit code."""
+    options = build_parser().parse_args(arguments)
+    try:
+        if options.threads < 1:
+            raise UserError("--threads must be 1 or more")
+        return _run_command(options) if options.command == "run" else _compare_command(options)
+    except UserError as error:
+        print(f"rocket_npu: error: {error}", file=sys.stderr)
+        return 2
+
+
+def _sampler(options):
+    """The function that makes samples for a model's inputs."""
+    if options.random is not None and options.input:
+        raise UserError("--input and --random exclude each other")
+    if options.random is not None:
+        return lambda details: inputs.random_samples(options.random, options.seed, details)
+    if not options.input:
+        raise UserError("no input: give --input FILE or --random N")
+    return lambda details: inputs.load_samples(
+        options.input, details, options.preprocess, options.sample
+    )
+
+
+def _library(options):
+    if options.delegate == "none":
+        return None
+    return library.find(options.delegate)
+
+
+def _write_json(path, content):
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _compare_command(options):
+    result = compare.compare(
+        options.model,
+        _sampler(options),
+        _library(options),
+        library.parse_options(options.option),
+        options.reference,
+        options.layers,
+        options.threads,
+    )
+    if options.json:
+        _write_json(options.json, result.report())
+    if options.json != "-":
+        _print_comparison(result)
+    return _verdict(result, options.max_diff)
+
+
+def _verdict(result, max_diff):
+    code = 0
+    if max_diff is not None and result.beyond(max_diff):
+        print(f"beyond {max_diff:g}: output {', '.join(result.beyond(max_diff))}", file=sys.stderr)
+        code = 1
+    first = result.first_layer_beyond()
+    if first is not None:
+        print(
+            f"first layer beyond its bound: node {first['index']} {first['op']} "
+            f"{first['shape']} differs by {first['max']}, bound {first['bound']}",
+            file=sys.stderr,
+        )
+        code = 1
+    return code
+
+
+def _print_comparison(result):
+    content = result.content
+    print(
+        f"claimed {content['claimed']} of {content['offered']} nodes, "
+        f"{len(content['inputs'])} sample(s), reference {content['reference']}"
+    )
+    for k, tally in enumerate(result.tallies):
+        top = tally.top1()
+        print(
+            f"output {k} {tally.name}: max {tally.max:g} mean {tally.mean:.4g} {tally.unit}, "
+            f"{100 * tally.share:.2f} % differ, top-1 equal {top['equal']}/{top['of']}"
+        )
+    for row in result.layers or []:
+        state = {True: "ok", False: "BEYOND", None: "--"}[row["within"]]
+        detail = row.get("route") or row.get("text") or "on the host's kernels"
+        figures = f"max {row['max']:g} share {100 * row['share']:.2f} %" if "max" in row else ""
+        bound = f"bound {row['bound']}" if "bound" in row else ""
+        print(f"{state:6} {row['index']:4} {row['op']:20} {figures:24} {bound:8} {detail}")
+
+
+def _run_command(options):
+    if options.iterations < 1:
+        raise UserError("--iterations must be 1 or more")
+    keys = library.parse_options(options.option)
+    runner = host.Runner(
+        options.model, options.resolver, _library(options), keys, threads=options.threads
+    )
+    samples = _sampler(options)(runner.inputs)
+    saved, rows = {}, []
+    for number, sample in enumerate(samples):
+        outputs, seconds = runner.time(sample.tensors, options.iterations)
+        rows.append({"source": sample.source, "milliseconds": [1e3 * s for s in seconds]})
+        _print_run(sample, outputs, seconds, runner.outputs)
+        for k, values in enumerate(outputs):
+            saved[f"{number}.output{k}" if len(samples) > 1 else f"output{k}"] = values
+    explain = runner.explain()
+    if explain:
+        print(f"claimed {explain.claimed} of {explain.offered} nodes")
+    if options.save:
+        try:
+            np.savez_compressed(options.save, **saved)
+        except OSError as error:
+            raise UserError(f"cannot write {options.save}: {error.strerror}") from error
+    if options.json:
+        _write_json(options.json, _run_report(options, keys, runner, rows, explain))
+    return 0
+
+
+def _run_report(options, keys, runner, rows, explain):
+    return {
+        "format": 1,
+        "model": options.model,
+        "sha256": compare.sha256_file(options.model),
+        "host": host.host_name(),
+        "resolver": options.resolver,
+        "options": keys,
+        "claimed": explain.claimed if explain else 0,
+        "offered": explain.offered if explain else 0,
+        "load_milliseconds": 1e3 * runner.load_seconds,
+        "samples": rows,
+    }
+
+
+def _print_run(sample, outputs, seconds, details):
+    times = [1e3 * s for s in seconds]
+    print(f"{sample.source}: first {times[0]:.1f} ms, median {statistics.median(times):.1f} ms")
+    for item, values in zip(details, outputs):
+        print(f"  {item['name']} {values.dtype.name}{list(values.shape)}", end="")
+        print(f": min {values.min():g}, max {values.max():g}, top-1 {values.argmax()}")

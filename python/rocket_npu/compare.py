@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares a model with and without the delegate, as a whole and layer by layer."""
+
+import dataclasses
+import hashlib
+
+from rocket_npu import UserError, host, metrics, model as tflite
+
+# Options that name files or talk: each layer's run gets its own.
+_PRIVATE_OPTIONS = ("explain", "profile", "quiet", "claim")
+
+
+@dataclasses.dataclass
+class Comparison:
+    """What `compare` found; `report()` is the JSON of format 1."""
+
+    content: dict
+    tallies: list
+    layers: list | None = None
+
+    def beyond(self, bound):
+        """Names of the outputs farther from the reference than `bound`."""
+        return [tally.name for tally in self.tallies if tally.max > bound]
+
+    def first_layer_beyond(self):
+        """The first layer that is farther from the reference than its bound, or None."""
+        return next((row for row in self.layers or [] if row["within"] is False), None)
+
+    def report(self):
+        content = dict(self.content)
+        content["outputs"] = [tally.report() for tally in self.tallies]
+        if self.layers is not None:
+            content["layers"] = self.layers
+        return content
+
+
+def sha256_file(path):
+    try:
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    except OSError as error:
+        raise UserError(f"cannot read model {path}: {error.strerror}") from error
+
+
+def compare(path, samples_of, library, options, reference="ref", layers=False, threads=1):
+    """Runs the model at `path` on samples with the reference kernels and with the delegate.
+
+    `samples_of(input details)` returns the samples. `library` None compares the default
+    interpreter (XNNPACK) in place of the delegate. Nodes the delegate leaves to the host run on
+    the kernels named by `reference`.
+    """
+    digest = sha256_file(path)
+    plain = host.Runner(path, reference, threads=threads)
+    resolver = reference if library is not None else "default"
+    other = host.Runner(path, resolver, library, options, threads=threads)
+    samples = samples_of(plain.inputs)
+    tallies = [metrics.Tally(item["name"], item["dtype"]) for item in plain.outputs]
+    for sample in samples:
+        for tally, a, b in zip(tallies, plain.run(sample.tensors), other.run(sample.tensors)):
+            tally.add(a, b)
+    explain = other.explain()
+    content = {
+        "format": 1,
+        "model": str(path),
+        "sha256": digest,
+        "host": host.host_name(),
+        "reference": reference,
+        "options": dict(options),
+        "inputs": [sample.report(plain.inputs) for sample in samples],
+        "claimed": explain.claimed if explain else 0,
+        "offered": explain.offered if explain else 0,
+    }
+    rows = None
+    if layers:
+        rows = compare_layers(path, samples[0], library, options, reference)
+    return Comparison(content, tallies, rows)
+
+
+def layer_options(options):
+    """The user's options for a run of one node: claim it even alone, say nothing."""
+    own = {key: value for key, value in options.items() if key not in _PRIVATE_OPTIONS}
+    return {**own, "claim": "all", "quiet": "1"}
+
+
+def compare_layers(path, sample, library, options, reference="ref"):
+    """One row for each node: run alone with the delegate, given the reference's own inputs.
+
+    Each node becomes a model of its own, so a difference in one layer cannot reach the next.
+    Reference tensors come from the reference kernels, or from the optimised ones without default
+    delegates for reference "default" (XNNPACK does not keep tensors inside its partitions).
+    """
+    resolver = "plain" if reference == "default" else reference
+    model = tflite.load_file(path)
+    whole = host.Runner(path, resolver, keep=True)
+    whole.run(sample.tensors)
+    rows = []
+    for index in range(len(tflite.operators(model))):
+        rows.append(_compare_node(model, index, whole, resolver, library, layer_options(options)))
+    return rows
+
+
+def _compare_node(model, index, whole, resolver, library, options):
+    operator = tflite.operators(model)[index]
+    item = tflite.tensor(model, int(operator.outputs[0]))
+    row = {
+        "index": index,
+        "op": tflite.operator_name(model, operator),
+        "output": tflite.tensor_name(item),
+        "shape": tflite.shape_of(item),
+        "claimed": False,
+        "within": None,
+    }
+    try:
+        content, inputs, outputs = tflite.cut(model, index)
+        runner = host.Runner(content, resolver if library else "default", library, options)
+        results = runner.run([whole.tensor(tensor) for tensor in inputs])
+        wanted = [whole.tensor(tensor) for tensor in outputs]
+    except (UserError, ValueError) as error:
+        return {**row, "reason": "not compared", "text": host.one_line(error)}
+    tally = metrics.Tally(row["output"], results[0].dtype)
+    for reference, candidate in zip(wanted, results):
+        tally.add(reference, candidate)
+    found = tally.report()
+    row.update({key: found[key] for key in ("dtype", "unit", "max", "mean", "share")})
+    explain = runner.explain()
+    return _judge(row, tally, explain.node(0) if explain else {})
+
+
+def _judge(row, tally, node):
+    """Adds what the delegate says of the node: its route and bound, or why it was declined."""
+    row["claimed"] = bool(node.get("claimed", False))
+    if not row["claimed"]:
+        row.update({key: node[key] for key in ("reason", "text") if key in node})
+        return row
+    row["route"] = node.get("route", "")
+    row["bound"] = node.get("bound_counts", 0)
+    row["within"] = tally.max <= row["bound"]
+    return row

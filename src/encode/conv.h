@@ -34,15 +34,15 @@ struct ConvProblem {
   std::span<const int8_t> weights;  // [oc][kh][kw][ic]; depthwise [kh][kw][c]. Zero point 0.
   std::span<const int32_t> bias;    // [oc], or empty
   int32_t in_zero_point = 0;
-  // Real multipliers in_scale * weight_scale[c] / out_scale, one or oc of them, formed exactly as the
-  // reference kernel forms them (which product is rounded to float differs from operation to
+  // Real multipliers in_scale * weight_scale[c] / out_scale, one or oc of them, formed exactly as
+  // the reference kernel forms them (which product is rounded to float differs from operation to
   // operation). Zero and denormal ones are legal. Unused for raw_int32.
   std::span<const double> multipliers;
   int32_t out_zero_point = 0;
   int32_t clamp_lo = -128, clamp_hi = 127;  // fused activation, in output counts
   ReferenceRounding reference = ReferenceRounding::kDouble;
-  // The output is the int32 sum over x * w alone, taps outside the plane counting in_zero_point; the
-  // host adds bias[c] - in_zero_point * sum(w[c]) and requantizes. Not for depthwise.
+  // The output is the int32 sum over x * w alone, taps outside the plane counting in_zero_point;
+  // the host adds bias[c] - in_zero_point * sum(w[c]) and requantizes. Not for depthwise.
   bool raw_int32 = false;
 };
 

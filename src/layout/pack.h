@@ -17,6 +17,10 @@ void PackInt8(const std::byte* nhwc, const CubeShape& cube, bool flip_sign_bit, 
 void UnpackInt8(const std::byte* cube_bytes, const CubeShape& cube, bool flip_sign_bit,
                 std::byte* nhwc);
 
+// Cube of int32 (four channels an atom, element_bytes 4) -> NHWC int32: raw convolution sums. No
+// alignment is needed of `cube_bytes`. Source: rk3588-conv-matmul 3.7.
+void UnpackInt32(const std::byte* cube_bytes, const CubeShape& cube, int32_t* nhwc);
+
 }  // namespace npu::layout
 
 #endif  // SRC_LAYOUT_PACK_H_

@@ -14,9 +14,9 @@ namespace npu::layout {
 // Bytes of one atom: the channels of one pixel that lie together in a cube.
 inline constexpr uint32_t kAtomBytes = 16;
 
-// Geometry of an NC1HWC2 cube (batch 1). Channels are cut into groups of c2() elements; one group of
-// all pixels is a surface (row-major atoms), surfaces follow each other without gaps.
-// Source: rk3588-conv-matmul 3.1.
+// Geometry of an NC1HWC2 cube (batch 1). Channels are cut into groups of c2() elements; one group
+// of all pixels is a surface (row-major atoms), surfaces follow each other without gaps. Source:
+// rk3588-conv-matmul 3.1.
 struct CubeShape {
   uint32_t channels = 0;            // real channels
   uint32_t allocated_channels = 0;  // >= channels; what the buffer holds (whole groups)
@@ -25,9 +25,7 @@ struct CubeShape {
   uint32_t element_bytes = 1;
 
   constexpr uint32_t c2() const { return kAtomBytes / element_bytes; }
-  constexpr uint64_t surface_bytes() const {
-    return uint64_t{height} * width * kAtomBytes;
-  }
+  constexpr uint64_t surface_bytes() const { return uint64_t{height} * width * kAtomBytes; }
   constexpr uint32_t surfaces() const { return CeilDiv(allocated_channels, c2()); }
   constexpr uint64_t bytes() const { return surface_bytes() * surfaces(); }
   bool operator==(const CubeShape&) const = default;
@@ -41,8 +39,8 @@ constexpr uint64_t CubeOffset(const CubeShape& s, uint32_t c, uint32_t h, uint32
 
 enum class Order : uint8_t { kRowMajor, kCube };
 
-// Not owning. For kCube the logical shape is [1,H,W,C] and `surface_bytes` the pitch between channel
-// groups; padding lanes of the last group exist and may hold anything.
+// Not owning. For kCube the logical shape is [1,H,W,C] and `surface_bytes` the pitch between
+// channel groups; padding lanes of the last group exist and may hold anything.
 struct TensorView {
   std::byte* data = nullptr;
   DataType dtype = DataType::kInvalid;

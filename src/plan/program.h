@@ -84,6 +84,7 @@ struct NodeReport {
   uint32_t tasks = 0;
   uint64_t macs = 0;
   encode::ErrorBound bound;
+  double modelled_us = 0.0;  // its NPU tasks; 0 on the host. Explain writes it: the demo's timeline
 };
 
 struct CompiledProgram {

@@ -24,7 +24,8 @@ build: setup ## build everything into build/release
 	cmake --build --preset release -j $(JOBS)
 
 test: build ## set up, build, run all tests
-	$(PYTHON) tools/run_tests --build build/release --python tests/tools tests/python
+	$(PYTHON) tools/run_tests --build build/release --python tests/tools tests/python \
+	  $(if $(NPU_TEST_COUNTS),--counts $(NPU_TEST_COUNTS))
 
 demo: build ## set up, build, run two networks on the simulated NPU and write a report
 	$(PYTHON) demo/run_demo.py
@@ -48,8 +49,10 @@ arm64: setup-ci ## cross-build for AArch64 and run the unit tests under QEMU
 format: setup ## format every C++ file
 	@git ls-files -z '*.cc' '*.h' | xargs -0 build/venv/bin/clang-format -i
 
-lint: setup-ci ## format, tree, spelling and shell checks, and clang's warnings
+lint: setup-ci build ## format, tree, spelling and shell checks, clang's warnings and clang-tidy
 	tools/ci/lint
+	tools/ci/clang syntax
+	tools/ci/clang tidy
 
 clean: ## remove what was built; what setup installed stays
 	rm -rf build/release build/debug build/asan build/tsan build/arm64 report

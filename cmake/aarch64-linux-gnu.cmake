@@ -6,7 +6,4 @@ set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
-if(NOT NPU_QEMU_CPU)
-  set(NPU_QEMU_CPU cortex-a76)
-endif()
-set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -cpu ${NPU_QEMU_CPU})
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64)  # the environment variable QEMU_CPU names the processor

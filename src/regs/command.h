@@ -25,9 +25,11 @@ struct CommandWord {
   friend constexpr bool operator==(const CommandWord&, const CommandWord&) = default;
 };
 
+// target[63:48] | value[47:16] | offset[15:0].
 constexpr uint64_t MakeWord(Target target, uint32_t value, uint16_t offset) {
   return static_cast<uint64_t>(target) << 48 | uint64_t{value} << 16 | offset;
 }
+// The inverse of MakeWord; takes any word.
 constexpr CommandWord Split(uint64_t word) {
   return {static_cast<uint16_t>(word >> 48), static_cast<uint32_t>(word >> 16),
           static_cast<uint16_t>(word)};

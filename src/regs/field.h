@@ -39,29 +39,33 @@ class Var {
 // What a field holds; kAddress: the byte address, whose bits below the field's lsb must be 0.
 enum class FieldKind : uint8_t { kUint, kBool, kSigned, kEnum, kAddress };
 
-// Smallest and largest value of a field, and the unit it counts in (1 << lsb for addresses).
+// Smallest value of a field of `width` bits.
 constexpr int64_t FieldMin(unsigned width, bool is_signed) {
   return is_signed ? -(int64_t{1} << (width - 1)) : 0;
 }
+// Largest value; of an address field the largest byte address.
 constexpr int64_t FieldMax(unsigned lsb, unsigned width, FieldKind kind) {
   if (kind == FieldKind::kSigned) return (int64_t{1} << (width - 1)) - 1;
   const int64_t max = (int64_t{1} << width) - 1;
   return kind == FieldKind::kAddress ? max << lsb : max;
 }
+// In range, and for an address a multiple of 1 << lsb.
 constexpr bool FieldFits(int64_t v, unsigned lsb, unsigned width, FieldKind kind) {
   if (v < FieldMin(width, kind == FieldKind::kSigned) || v > FieldMax(lsb, width, kind))
     return false;
   return kind != FieldKind::kAddress || (v & ((int64_t{1} << lsb) - 1)) == 0;
 }
-// The bits of a fitting value at their place in the register word, and back.
+// The bits of the register word that the field occupies.
 constexpr uint32_t FieldMask(unsigned lsb, unsigned width) {
   return static_cast<uint32_t>(((uint64_t{1} << width) - 1) << lsb);
 }
+// A fitting value at its place in the register word; the caller has checked FieldFits.
 constexpr uint32_t FieldInsert(int64_t v, unsigned lsb, unsigned width, FieldKind kind) {
   const uint64_t shifted =
       kind == FieldKind::kAddress ? static_cast<uint64_t>(v) : static_cast<uint64_t>(v) << lsb;
   return static_cast<uint32_t>(shifted) & FieldMask(lsb, width);
 }
+// The value of the field in a register word, sign-extended where signed.
 constexpr int64_t FieldExtract(uint32_t word, unsigned lsb, unsigned width, FieldKind kind) {
   const uint32_t in_place = word & FieldMask(lsb, width);
   if (kind == FieldKind::kAddress) return in_place;

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/plan/route.h"
+
+#include <utility>
+
+#include "src/ops/op_def.h"
+
+namespace npu::plan {
+namespace {
+
+// Tries the NPU; an Unsupported answer is not an error, the host takes the node with that reason.
+Result<RoutedNode> RouteToNpu(const ops::OpDef& op, const ir::Graph& graph, const ir::Node& node,
+                              const CompileOptions& options, const chip::Profile& chip) {
+  const bool exact = options.requant == Requant::kExact;
+  Result<encode::EncodedOp> lowered = op.lower(graph, node, chip, exact);
+  if (!lowered.ok()) return lowered.status();
+  RoutedNode routed;
+  routed.npu = std::make_unique<encode::EncodedOp>(std::move(lowered).value());
+  if (routed.npu->output.element_bytes == 4) {
+    NPU_ASSIGN_OR_RETURN(routed.kernel, ops::MakeHostRequant(graph, node));
+  }
+  return routed;
+}
+
+}  // namespace
+
+Result<RoutedNode> RouteNode(const ir::Graph& graph, const ir::Node& node,
+                             const CompileOptions& options, const chip::Profile& chip) {
+  const ops::OpDef& op = ops::FindOp(node.params);
+  NPU_RETURN_IF_ERROR(op.check(graph, node));
+  std::string reason;
+  if (op.lower != nullptr) {
+    Result<RoutedNode> routed = RouteToNpu(op, graph, node, options, chip);
+    if (routed.ok()) return routed;
+    if (routed.status().code() != ErrorCode::kUnsupported) return routed.status();
+    reason = routed.status().message();
+  }
+  RoutedNode routed;
+  NPU_ASSIGN_OR_RETURN(routed.kernel, op.make_host(graph, node));
+  routed.host_reason = std::move(reason);
+  return routed;
+}
+
+}  // namespace npu::plan

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/plan/steps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace npu::plan {
+namespace {
+
+using layout::CubeShape;
+using layout::Order;
+
+bool SameCube(const CubeShape& a, const CubeShape& b) {
+  return a.channels == b.channels && a.height == b.height && a.width == b.width &&
+         a.element_bytes == b.element_bytes;
+}
+
+bool IsByteImage(const ir::TensorType& type) {
+  return ElementBytes(type.dtype) == 1 && type.shape.rank() == 4 && type.shape[0] == 1;
+}
+
+}  // namespace
+
+CubeShape ImageCube(const ir::TensorType& type) {
+  CubeShape cube{.element_bytes = 1};
+  cube.channels = static_cast<uint32_t>(type.shape.back(0));
+  cube.height = static_cast<uint32_t>(type.shape[1]);
+  cube.width = static_cast<uint32_t>(type.shape[2]);
+  cube.allocated_channels = RoundUp(cube.channels, cube.c2());
+  return cube;
+}
+
+StepBuilder::StepBuilder(CompiledProgram* program)
+    : program_(program), versions_(program->graph.values.size()) {
+  for (size_t i = 0; i < program->graph.inputs.size(); ++i) {
+    const SlotId slot = NewRowMajor(program->graph.inputs[i]);
+    program_->slots[static_cast<size_t>(slot)].place = {Memory::kInput, static_cast<uint32_t>(i),
+                                                        0};
+  }
+}
+
+void StepBuilder::AddNode(int32_t node, RoutedNode routed) {
+  const host::Kernel* kernel = nullptr;
+  NodeReport report{.node = node};
+  if (routed.kernel) {
+    kernel = routed.kernel.get();
+    program_->scratch_bytes = std::max<uint64_t>(program_->scratch_bytes, kernel->scratch_bytes());
+    program_->kernels.push_back(std::move(routed.kernel));
+  }
+  if (routed.npu) {
+    const encode::EncodedOp* op = routed.npu.get();
+    program_->encoded.push_back(std::move(routed.npu));
+    report.route = op->route;
+    report.tasks = static_cast<uint32_t>(op->tasks.size());
+    report.macs = op->macs;
+    report.bound = op->bound;
+    AddNpuOp(node, op, kernel);
+  } else {
+    AddHostStep(node, kernel);
+    const auto& step = std::get<HostStep>(program_->steps.back());
+    const bool cube = std::any_of(step.outputs.begin(), step.outputs.end(), [&](SlotId s) {
+      return program_->slots[static_cast<size_t>(s)].order == Order::kCube;
+    });
+    report.route = cube ? "host-cube" : "host";
+    report.host_reason = std::move(routed.host_reason);
+  }
+  program_->reports.push_back(std::move(report));
+}
+
+void StepBuilder::AddNpuOp(int32_t node, const encode::EncodedOp* op,
+                           const host::Kernel* requantize) {
+  const ir::Node& n = program_->graph.nodes[static_cast<size_t>(node)];
+  NpuOp npu{.node = node, .op = op};
+  npu.input = EnsureCube(n.inputs[0], op->input);
+  npu.output = NewCube(n.outputs[0], op->output);
+  if (program_->steps.empty() || !std::holds_alternative<NpuStep>(program_->steps.back())) {
+    program_->steps.emplace_back(NpuStep{});
+  }
+  const SlotId raw = npu.output;
+  std::get<NpuStep>(program_->steps.back()).ops.push_back(std::move(npu));
+  if (requantize == nullptr) return;
+  CubeShape narrow = op->output;
+  narrow.element_bytes = 1;
+  narrow.allocated_channels = RoundUp(narrow.channels, narrow.c2());
+  HostStep step{.node = node, .kernel = requantize};
+  step.inputs = {raw};
+  step.outputs = {NewCube(n.outputs[0], narrow)};
+  program_->steps.emplace_back(std::move(step));
+}
+
+bool StepBuilder::RunsOnCubes(const ir::Node& node, const host::Kernel& kernel) const {
+  if (kernel.order_support() == host::OrderSupport::kRowMajor) return false;
+  const ir::Graph& graph = program_->graph;
+  bool has_cube = false;
+  for (ir::ValueId in : node.inputs) {
+    if (in == ir::kNoValue || graph.value(in).is_constant()) continue;
+    if (!IsByteImage(graph.type(in))) return false;
+    has_cube = has_cube || FindCube(in, ImageCube(graph.type(in))) >= 0;
+  }
+  for (ir::ValueId out : node.outputs) {
+    if (!IsByteImage(graph.type(out))) return false;
+  }
+  if (kernel.order_support() == host::OrderSupport::kElementwise) {
+    const Shape& shape = graph.type(node.outputs[0]).shape;
+    for (ir::ValueId in : node.inputs) {
+      if (in == ir::kNoValue) continue;
+      // A constant operand is row-major: it cannot walk along with a cube.
+      if (graph.value(in).is_constant() || !(graph.type(in).shape == shape)) return false;
+    }
+  }
+  return has_cube;
+}
+
+void StepBuilder::AddHostStep(int32_t node, const host::Kernel* kernel) {
+  const ir::Node& n = program_->graph.nodes[static_cast<size_t>(node)];
+  const bool cubes = RunsOnCubes(n, *kernel);
+  HostStep step{.node = node, .kernel = kernel};
+  for (ir::ValueId in : n.inputs) {
+    if (in == ir::kNoValue || program_->graph.value(in).is_constant()) {
+      step.inputs.push_back(-1);
+    } else if (cubes) {
+      step.inputs.push_back(EnsureCube(in, ImageCube(program_->graph.type(in))));
+    } else {
+      step.inputs.push_back(EnsureRowMajor(in));
+    }
+  }
+  for (ir::ValueId out : n.outputs) {
+    step.outputs.push_back(cubes ? NewCube(out, ImageCube(program_->graph.type(out)))
+                                 : NewRowMajor(out));
+  }
+  program_->steps.emplace_back(std::move(step));
+}
+
+SlotId StepBuilder::FindCube(ir::ValueId value, const CubeShape& shape) const {
+  for (SlotId slot : versions_[static_cast<size_t>(value)]) {
+    const TensorSlot& s = program_->slots[static_cast<size_t>(slot)];
+    if (s.order == Order::kCube && SameCube(s.cube, shape)) return slot;
+  }
+  return -1;
+}
+
+SlotId StepBuilder::FindRowMajor(ir::ValueId value) const {
+  for (SlotId slot : versions_[static_cast<size_t>(value)]) {
+    if (program_->slots[static_cast<size_t>(slot)].order == Order::kRowMajor) return slot;
+  }
+  return -1;
+}
+
+SlotId StepBuilder::EnsureCube(ir::ValueId value, const CubeShape& shape) {
+  SlotId slot = FindCube(value, shape);
+  if (slot < 0) {
+    PackStep step{.from = EnsureRowMajor(value)};
+    slot = step.to = NewCube(value, shape);
+    program_->steps.emplace_back(step);
+  }
+  TensorSlot& s = program_->slots[static_cast<size_t>(slot)];
+  s.cube.allocated_channels = std::max(s.cube.allocated_channels, shape.allocated_channels);
+  s.bytes = s.cube.bytes();
+  return slot;
+}
+
+SlotId StepBuilder::EnsureRowMajor(ir::ValueId value) {
+  SlotId slot = FindRowMajor(value);
+  if (slot >= 0) return slot;
+  SlotId cube = -1;
+  for (SlotId version : versions(value)) {
+    // The raw int32 sums of an exact convolution are not the tensor.
+    if (program_->slots[static_cast<size_t>(version)].cube.element_bytes == 1) cube = version;
+  }
+  UnpackStep step{.from = cube};
+  slot = step.to = NewRowMajor(value);
+  program_->steps.emplace_back(step);
+  return slot;
+}
+
+SlotId StepBuilder::NewRowMajor(ir::ValueId value) {
+  const ir::TensorType& type = program_->graph.type(value);
+  TensorSlot slot{.value = value, .order = Order::kRowMajor};
+  slot.bytes = static_cast<uint64_t>(type.shape.elements()) * ElementBytes(type.dtype);
+  slot.place.memory = Memory::kHost;
+  const auto& outputs = program_->graph.outputs;
+  if (const auto it = std::find(outputs.begin(), outputs.end(), value); it != outputs.end()) {
+    slot.place = {Memory::kOutput, static_cast<uint32_t>(it - outputs.begin()), 0};
+  }
+  program_->slots.push_back(slot);
+  versions(value).push_back(static_cast<SlotId>(program_->slots.size() - 1));
+  return versions(value).back();
+}
+
+SlotId StepBuilder::NewCube(ir::ValueId value, const CubeShape& shape) {
+  TensorSlot slot{.value = value, .order = Order::kCube, .cube = shape, .bytes = shape.bytes()};
+  slot.place.memory = Memory::kArena;
+  program_->slots.push_back(slot);
+  versions(value).push_back(static_cast<SlotId>(program_->slots.size() - 1));
+  return versions(value).back();
+}
+
+void StepBuilder::Finish() {
+  for (ir::ValueId out : program_->graph.outputs) EnsureRowMajor(out);
+}
+
+}  // namespace npu::plan

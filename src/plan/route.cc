@@ -16,8 +16,8 @@ Result<RoutedNode> RouteToNpu(const ops::OpDef& op, const ir::Graph& graph, cons
   if (!lowered.ok()) return lowered.status();
   RoutedNode routed;
   routed.npu = std::make_unique<encode::EncodedOp>(std::move(lowered).value());
-  if (routed.npu->output.element_bytes == 4) {
-    NPU_ASSIGN_OR_RETURN(routed.kernel, ops::MakeHostRequant(graph, node));
+  if (routed.npu->silicon.raw_int32) {
+    NPU_ASSIGN_OR_RETURN(routed.kernel, op.make_requant(graph, node));
   }
   return routed;
 }

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/runtime/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "src/layout/pack.h"
+#include "src/runtime/buffers.h"
+#include "src/runtime/host_path.h"
+#include "src/runtime/verify.h"
+
+namespace npu::runtime {
+namespace {
+
+using Inputs = std::span<const std::span<const std::byte>>;
+using Outputs = std::span<const std::span<std::byte>>;
+
+// What one step needs at run time, made once so that a run allocates nothing.
+struct PreparedStep {
+  std::vector<layout::TensorView> in, out;  // host steps; filled anew at each run
+  device::Job job;                          // NPU steps
+  std::vector<device::Buffer*> flush;       // the CPU wrote these before the job
+  std::vector<device::Buffer*> invalidate;  // the CPU reads these after the job
+};
+
+class SessionImpl final : public Session {
+ public:
+  SessionImpl(std::shared_ptr<const plan::CompiledProgram> program,
+              std::shared_ptr<device::Device> device, SessionOptions options)
+      : program_(std::move(program)), device_(std::move(device)), options_(std::move(options)) {}
+
+  Status Prepare();
+  Status Run(Inputs inputs, Outputs outputs) override;
+  const SessionStatistics& statistics() const override { return statistics_; }
+
+ private:
+  void PrepareNpuStep(const plan::NpuStep& step, PreparedStep* prepared) const;
+  Status RunOnDevice();
+  Status RunStep(const plan::Step& step, PreparedStep* prepared);
+  Status RunHostStep(const plan::HostStep& step, PreparedStep* prepared);
+  Status RunNpuStep(PreparedStep* prepared);
+  Status RunJob(const device::Job& job);
+  Status VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepared);
+  Status RunOnHost(Inputs inputs, Outputs outputs);
+  void LeaveDevice(const Status& why);
+
+  std::shared_ptr<const plan::CompiledProgram> program_;
+  std::shared_ptr<device::Device> device_;
+  SessionOptions options_;
+  ProgramBuffers buffers_;
+  std::vector<PreparedStep> prepared_;
+  std::unique_ptr<HostPath> host_path_;  // set when the device is not used any more
+  device::JobReport report_;
+  SessionStatistics statistics_;
+  bool verify_pending_ = false;
+};
+
+Status SessionImpl::Prepare() {
+  verify_pending_ = options_.verify_first;
+  NPU_ASSIGN_OR_RETURN(buffers_, ProgramBuffers::Create(*program_, device_.get()));
+  prepared_.resize(program_->steps.size());
+  for (size_t s = 0; s < prepared_.size(); ++s) {
+    if (const auto* host = std::get_if<plan::HostStep>(&program_->steps[s])) {
+      prepared_[s].in.resize(host->inputs.size());
+      prepared_[s].out.resize(host->outputs.size());
+    } else if (const auto* npu = std::get_if<plan::NpuStep>(&program_->steps[s])) {
+      PrepareNpuStep(*npu, &prepared_[s]);
+    }
+  }
+  return OkStatus();
+}
+
+// Cubes in shared buffers are the ones host steps touch; the arena never needs maintenance.
+void SessionImpl::PrepareNpuStep(const plan::NpuStep& step, PreparedStep* prepared) const {
+  prepared->job = buffers_.MakeJob(step.ops);
+  const auto add_shared = [&](plan::SlotId slot, std::vector<device::Buffer*>* list) {
+    if (program_->slots[static_cast<size_t>(slot)].place.memory != plan::Memory::kShared) return;
+    device::Buffer* buffer = buffers_.buffer_of(slot);
+    if (std::find(list->begin(), list->end(), buffer) == list->end()) list->push_back(buffer);
+  };
+  for (const plan::NpuOp& op : step.ops) {
+    add_shared(op.input, &prepared->flush);
+    add_shared(op.output, &prepared->invalidate);
+  }
+}
+
+Status SessionImpl::Run(Inputs inputs, Outputs outputs) {
+  NPU_RETURN_IF_ERROR(buffers_.Bind(inputs, outputs));
+  ++statistics_.runs;
+  if (host_path_) return RunOnHost(inputs, outputs);
+  Status status = RunOnDevice();
+  if (status.ok()) return status;
+  if (status.code() == ErrorCode::kDeviceFault || status.code() == ErrorCode::kTimeout) {
+    ++statistics_.device_failures;
+    options_.logger.Warning(fmt::format("{}; trying once more", status.message()));
+    status = RunOnDevice();
+    if (status.ok()) return status;
+    ++statistics_.device_failures;
+  }
+  LeaveDevice(status);
+  return RunOnHost(inputs, outputs);
+}
+
+void SessionImpl::LeaveDevice(const Status& why) {
+  options_.logger.Error(
+      fmt::format("{}; this partition runs on the host from now on (correct, slower)",
+                  why.message()));
+  verify_pending_ = false;
+}
+
+Status SessionImpl::RunOnHost(Inputs inputs, Outputs outputs) {
+  if (!host_path_) {
+    NPU_ASSIGN_OR_RETURN(host_path_, HostPath::Create(program_->graph));
+  }
+  ++statistics_.host_runs;
+  host_path_->Run(inputs, outputs);
+  return OkStatus();
+}
+
+Status SessionImpl::RunOnDevice() {
+  statistics_.modelled_us = 0.0;
+  for (size_t s = 0; s < prepared_.size(); ++s) {
+    NPU_RETURN_IF_ERROR(RunStep(program_->steps[s], &prepared_[s]));
+  }
+  verify_pending_ = false;
+  return OkStatus();
+}
+
+Status SessionImpl::RunStep(const plan::Step& step, PreparedStep* prepared) {
+  if (const auto* pack = std::get_if<plan::PackStep>(&step)) {
+    layout::PackInt8(buffers_.view(pack->from).data,
+                     program_->slots[static_cast<size_t>(pack->to)].cube, false,
+                     buffers_.view(pack->to).data);
+    return OkStatus();
+  }
+  if (const auto* unpack = std::get_if<plan::UnpackStep>(&step)) {
+    layout::UnpackInt8(buffers_.view(unpack->from).data,
+                       program_->slots[static_cast<size_t>(unpack->from)].cube, false,
+                       buffers_.view(unpack->to).data);
+    return OkStatus();
+  }
+  if (const auto* host = std::get_if<plan::HostStep>(&step)) return RunHostStep(*host, prepared);
+  if (verify_pending_) return VerifyNpuStep(std::get<plan::NpuStep>(step), prepared);
+  return RunNpuStep(prepared);
+}
+
+Status SessionImpl::RunHostStep(const plan::HostStep& step, PreparedStep* prepared) {
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    prepared->in[i] = step.inputs[i] < 0 ? layout::TensorView{} : buffers_.view(step.inputs[i]);
+  }
+  for (size_t i = 0; i < step.outputs.size(); ++i) {
+    prepared->out[i] = buffers_.view(step.outputs[i]);
+  }
+  step.kernel->Run(prepared->in, prepared->out, buffers_.scratch());
+  return OkStatus();
+}
+
+Status SessionImpl::RunNpuStep(PreparedStep* prepared) {
+  for (device::Buffer* buffer : prepared->flush) NPU_RETURN_IF_ERROR(buffer->EndCpuAccess());
+  NPU_RETURN_IF_ERROR(RunJob(prepared->job));
+  for (device::Buffer* buffer : prepared->invalidate) {
+    NPU_RETURN_IF_ERROR(buffer->BeginCpuAccess());
+  }
+  return OkStatus();
+}
+
+Status SessionImpl::RunJob(const device::Job& job) {
+  const Status status = device_->Run(job, &report_);
+  ++statistics_.submits;
+  statistics_.kicks += report_.kicks;
+  statistics_.modelled_us += report_.modelled_us;
+  return status;
+}
+
+// One submit an operation, so that its input is still in memory when its output is checked.
+Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepared) {
+  for (device::Buffer* buffer : prepared->flush) NPU_RETURN_IF_ERROR(buffer->EndCpuAccess());
+  for (const plan::NpuOp& op : step.ops) {
+    NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1})));
+    NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.input)->BeginCpuAccess());
+    NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.output)->BeginCpuAccess());
+    const VerifyResult result = VerifyOp(op, buffers_.view(op.input), buffers_.view(op.output));
+    if (result.mismatches == 0) continue;
+    statistics_.verify_mismatches += result.mismatches;
+    const ir::Node& node = program_->graph.nodes[static_cast<size_t>(op.node)];
+    return {ErrorCode::kInternal,
+            fmt::format("verify=first: {} '{}' gave {} wrong elements on the device ({})",
+                        ir::OpName(node.params), program_->graph.output(node).name,
+                        result.mismatches, result.first)};
+  }
+  return OkStatus();
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Session>> Session::Create(
+    std::shared_ptr<const plan::CompiledProgram> program, std::shared_ptr<device::Device> device,
+    SessionOptions options) {
+  auto session =
+      std::make_unique<SessionImpl>(std::move(program), std::move(device), std::move(options));
+  NPU_RETURN_IF_ERROR(session->Prepare());
+  return std::unique_ptr<Session>(std::move(session));
+}
+
+}  // namespace npu::runtime

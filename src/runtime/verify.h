@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// verify=first: one NPU operation recomputed on the host from the device's own input.
+#ifndef SRC_RUNTIME_VERIFY_H_
+#define SRC_RUNTIME_VERIFY_H_
+
+#include <cstdint>
+#include <string>
+
+#include "src/layout/tensor_view.h"
+#include "src/plan/program.h"
+
+namespace npu::runtime {
+
+struct VerifyResult {
+  uint64_t mismatches = 0;  // elements that differ
+  std::string first;        // "element (c,h,w): device 3, expected 4"
+};
+
+// Compares the real channels of the output cube with silicon arithmetic over the input cube.
+VerifyResult VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
+                      const layout::TensorView& output);
+
+}  // namespace npu::runtime
+
+#endif  // SRC_RUNTIME_VERIFY_H_

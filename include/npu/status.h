@@ -51,8 +51,9 @@ inline Status OkStatus() { return {}; }
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT(runtime/explicit)
-  Result(Status status) : state_(std::in_place_index<1>, std::move(status)) {    // NOLINT(runtime/explicit)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(runtime/explicit)
+  Result(Status status)
+      : state_(std::in_place_index<1>, std::move(status)) {  // NOLINT(runtime/explicit)
     assert(!std::get<1>(state_).ok());
   }
 
@@ -79,8 +80,8 @@ class [[nodiscard]] Result {
 #define NPU_CONCAT_INNER(a, b) a##b
 #define NPU_CONCAT(a, b) NPU_CONCAT_INNER(a, b)
 
-#define NPU_RETURN_IF_ERROR(expr)                       \
-  do {                                                  \
+#define NPU_RETURN_IF_ERROR(expr)                                                  \
+  do {                                                                             \
     if (::npu::Status npu_status_ = (expr); !npu_status_.ok()) return npu_status_; \
   } while (false)
 

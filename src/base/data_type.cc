@@ -9,30 +9,44 @@ namespace npu {
 
 std::string_view Name(DataType type) {
   switch (type) {
-    case DataType::kInvalid: return "invalid";
-    case DataType::kInt8: return "int8";
-    case DataType::kUInt8: return "uint8";
-    case DataType::kInt16: return "int16";
-    case DataType::kInt32: return "int32";
-    case DataType::kInt64: return "int64";
-    case DataType::kFloat16: return "float16";
-    case DataType::kFloat32: return "float32";
-    case DataType::kBool: return "bool";
+    case DataType::kInvalid:
+      return "invalid";
+    case DataType::kInt8:
+      return "int8";
+    case DataType::kUInt8:
+      return "uint8";
+    case DataType::kInt16:
+      return "int16";
+    case DataType::kInt32:
+      return "int32";
+    case DataType::kInt64:
+      return "int64";
+    case DataType::kFloat16:
+      return "float16";
+    case DataType::kFloat32:
+      return "float32";
+    case DataType::kBool:
+      return "bool";
   }
   return "invalid";
 }
 
 size_t ElementBytes(DataType type) {
   switch (type) {
-    case DataType::kInvalid: return 0;
+    case DataType::kInvalid:
+      return 0;
     case DataType::kInt8:
     case DataType::kUInt8:
-    case DataType::kBool: return 1;
+    case DataType::kBool:
+      return 1;
     case DataType::kInt16:
-    case DataType::kFloat16: return 2;
+    case DataType::kFloat16:
+      return 2;
     case DataType::kInt32:
-    case DataType::kFloat32: return 4;
-    case DataType::kInt64: return 8;
+    case DataType::kFloat32:
+      return 4;
+    case DataType::kInt64:
+      return 8;
   }
   return 0;
 }

@@ -66,7 +66,13 @@ struct ReshapeParams {};
 struct PadParams {};
 
 enum class UnaryKind : uint8_t {
-  kRelu, kReluN1To1, kRelu6, kLeakyRelu, kLogistic, kHardSwish, kTanh,
+  kRelu,
+  kReluN1To1,
+  kRelu6,
+  kLeakyRelu,
+  kLogistic,
+  kHardSwish,
+  kTanh,
 };
 struct UnaryParams {
   UnaryKind kind = UnaryKind::kRelu;
@@ -86,11 +92,10 @@ struct ResizeBilinearParams {
 struct QuantizeParams {};
 struct DequantizeParams {};
 
-using OpParams =
-    std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams, BinaryParams,
-                 Pool2dParams, MeanParams, ConcatenationParams, ReshapeParams, PadParams,
-                 UnaryParams, SoftmaxParams, ResizeBilinearParams, QuantizeParams,
-                 DequantizeParams>;
+using OpParams = std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams,
+                              BinaryParams, Pool2dParams, MeanParams, ConcatenationParams,
+                              ReshapeParams, PadParams, UnaryParams, SoftmaxParams,
+                              ResizeBilinearParams, QuantizeParams, DequantizeParams>;
 
 }  // namespace npu::ir
 

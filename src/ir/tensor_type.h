@@ -10,8 +10,8 @@
 
 namespace npu::ir {
 
-// real = scale * (q - zero_point). No scales: not quantized. One scale: per tensor. Several: one for
-// each index of `axis`; zero_points then has one entry or as many as scales.
+// real = scale * (q - zero_point). No scales: not quantized. One scale: per tensor. Several: one
+// for each index of `axis`; zero_points then has one entry or as many as scales.
 struct Quantization {
   std::vector<float> scales;
   std::vector<int32_t> zero_points;

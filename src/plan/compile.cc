@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/plan/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "src/chip/profile.h"
 #include "src/plan/link.h"
@@ -30,10 +30,10 @@ Status CheckOutputs(const ir::Graph& graph) {
   std::set<ir::ValueId> seen(graph.inputs.begin(), graph.inputs.end());
   for (ir::ValueId out : graph.outputs) {
     if (graph.value(out).is_constant() || !seen.insert(out).second) {
-      return {ErrorCode::kUnsupported,
-              fmt::format("output '{}' is an input, a constant or listed twice",
-                          graph.value(out).name),
-              "graph.output"};
+      return {
+          ErrorCode::kUnsupported,
+          fmt::format("output '{}' is an input, a constant or listed twice", graph.value(out).name),
+          "graph.output"};
     }
   }
   return OkStatus();

@@ -24,9 +24,9 @@ struct CompileOptions {
 // Whether a node can run in a partition, and why not.
 struct Verdict {
   bool supported = false;
-  bool on_npu = false;       // some of its work runs on the NPU
-  std::string reason;        // stable id, "conv.dilation"
-  std::string text;          // for people
+  bool on_npu = false;  // some of its work runs on the NPU
+  std::string reason;   // stable id, "conv.dilation"
+  std::string text;     // for people
 };
 
 // The verdict of each node of `graph` by itself: the same rules Compile applies, so a graph made of

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/plan/memory.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace npu::plan {
 namespace {
@@ -114,9 +114,8 @@ std::vector<uint64_t> PlanOffsets(const std::vector<Interval>& intervals, uint64
                                   uint64_t* total) {
   std::vector<size_t> order(intervals.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return intervals[a].bytes > intervals[b].bytes;
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return intervals[a].bytes > intervals[b].bytes; });
   std::vector<uint64_t> offsets(intervals.size(), 0);
   std::vector<size_t> placed;
   *total = 0;

@@ -65,8 +65,8 @@ struct NpuOp {
   int32_t node = -1;
   const encode::EncodedOp* op = nullptr;
   SlotId input = -1, output = -1;
-  uint64_t weights_offset = 0;   // in kConstants
-  uint64_t operands_offset = 0;  // in kConstants
+  uint64_t weights_offset = 0;         // in kConstants
+  uint64_t operands_offset = 0;        // in kConstants
   std::vector<uint64_t> task_offsets;  // in kCommands, one for each task
 };
 
@@ -107,7 +107,8 @@ struct CompiledProgram {
 
   uint32_t tasks = 0;
   uint32_t submits = 0;
-  double modelled_us = 0.0;  // NPU tasks and submits, one kick per task, at the chip's nominal clock
+  double modelled_us =
+      0.0;  // NPU tasks and submits, one kick per task, at the chip's nominal clock
 };
 
 // One line a step, for tests and `explain`.

@@ -43,9 +43,8 @@ std::vector<int32_t> ScheduleNodes(const ir::Graph& graph, const std::vector<boo
   order.reserve(graph.nodes.size());
   bool npu_turn = false;  // host steps first: they unlock longer NPU runs
   while (!ready.empty()) {
-    auto next = std::find_if(ready.begin(), ready.end(), [&](int32_t n) {
-      return on_npu[static_cast<size_t>(n)] == npu_turn;
-    });
+    auto next = std::find_if(ready.begin(), ready.end(),
+                             [&](int32_t n) { return on_npu[static_cast<size_t>(n)] == npu_turn; });
     if (next == ready.end()) {
       npu_turn = !npu_turn;
       continue;

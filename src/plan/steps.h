@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass 3: the steps of a program and the tensor versions (slots) they read and write. A tensor stays
-// in the order its producer left it in; a layout change appears only where a consumer needs one.
+// Pass 3: the steps of a program and the tensor versions (slots) they read and write. A tensor
+// stays in the order its producer left it in; a layout change appears only where a consumer needs
+// one.
 #ifndef SRC_PLAN_STEPS_H_
 #define SRC_PLAN_STEPS_H_
 
@@ -33,9 +34,7 @@ class StepBuilder {
   SlotId FindRowMajor(ir::ValueId value) const;
   SlotId NewRowMajor(ir::ValueId value);
   SlotId NewCube(ir::ValueId value, const layout::CubeShape& shape);
-  std::vector<SlotId>& versions(ir::ValueId value) {
-    return versions_[static_cast<size_t>(value)];
-  }
+  std::vector<SlotId>& versions(ir::ValueId value) { return versions_[static_cast<size_t>(value)]; }
 
   CompiledProgram* program_;
   std::vector<std::vector<SlotId>> versions_;  // of each value, the producer's form first

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/runtime/buffers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
-
-#include <fmt/format.h>
 
 namespace npu::runtime {
 namespace {
@@ -22,9 +22,9 @@ uint64_t WithValue(uint64_t word, uint32_t value) {
 }
 
 Status SizeMismatch(const char* what, size_t index, size_t got, uint64_t want) {
-  return {ErrorCode::kInvalidArgument,
-          fmt::format("{} {} has {} bytes, the compiled partition expects {}", what, index, got,
-                      want)};
+  return {
+      ErrorCode::kInvalidArgument,
+      fmt::format("{} {} has {} bytes, the compiled partition expects {}", what, index, got, want)};
 }
 
 }  // namespace
@@ -73,8 +73,12 @@ uint32_t ProgramBuffers::AddressOf(const plan::NpuOp& op,
   };
   uint32_t base = 0;
   switch (relocation.slot) {
-    case encode::Slot::kInput: base = cube(op.input); break;
-    case encode::Slot::kOutput: base = cube(op.output); break;
+    case encode::Slot::kInput:
+      base = cube(op.input);
+      break;
+    case encode::Slot::kOutput:
+      base = cube(op.output);
+      break;
     case encode::Slot::kWeights:
       base = constants_->iova() + static_cast<uint32_t>(op.weights_offset);
       break;

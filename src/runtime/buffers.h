@@ -18,7 +18,8 @@ namespace npu::runtime {
 
 class ProgramBuffers {
  public:
-  // Allocates everything, writes constants and relocated command lists and hands them to the device.
+  // Allocates everything, writes constants and relocated command lists and hands them to the
+  // device.
   static Result<ProgramBuffers> Create(const plan::CompiledProgram& program,
                                        device::Device* device);
 

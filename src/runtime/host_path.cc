@@ -46,8 +46,7 @@ Status HostPath::Prepare() {
 void HostPath::Run(std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    views_[static_cast<size_t>(graph_->inputs[i])].data =
-        const_cast<std::byte*>(inputs[i].data());
+    views_[static_cast<size_t>(graph_->inputs[i])].data = const_cast<std::byte*>(inputs[i].data());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     views_[static_cast<size_t>(graph_->outputs[i])].data = outputs[i].data();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/runtime/session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "src/layout/pack.h"
 #include "src/runtime/buffers.h"
@@ -104,9 +104,8 @@ Status SessionImpl::Run(Inputs inputs, Outputs outputs) {
 }
 
 void SessionImpl::LeaveDevice(const Status& why) {
-  options_.logger.Error(
-      fmt::format("{}; this partition runs on the host from now on (correct, slower)",
-                  why.message()));
+  options_.logger.Error(fmt::format(
+      "{}; this partition runs on the host from now on (correct, slower)", why.message()));
   verify_pending_ = false;
 }
 

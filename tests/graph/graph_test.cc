@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole graphs: compiled, run on the simulated NPU and compared byte for byte with the host path
+// (numerics.requant=exact), or recomputed operation by operation with silicon arithmetic (chip).
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/device/open.h"
+#include "src/plan/compile.h"
+#include "src/runtime/host_path.h"
+#include "src/runtime/session.h"
+#include "tests/graph/graph_builder.h"
+
+namespace npu::testing {
+namespace {
+
+using plan::Requant;
+using Tensors = std::vector<std::vector<std::byte>>;
+
+Tensors MakeOutputs(const ir::Graph& graph) {
+  Tensors outputs;
+  for (ir::ValueId out : graph.outputs) {
+    outputs.emplace_back(static_cast<size_t>(graph.type(out).shape.elements()));
+  }
+  return outputs;
+}
+
+std::vector<std::span<const std::byte>> Views(const Tensors& tensors) {
+  return {tensors.begin(), tensors.end()};
+}
+std::vector<std::span<std::byte>> MutableViews(Tensors* tensors) {
+  return {tensors->begin(), tensors->end()};
+}
+
+std::shared_ptr<device::Device> OpenSimulator() {
+  auto device = device::Open({.provider = "sim"});
+  EXPECT_TRUE(device.ok()) << device.status().message();
+  return device.ok() ? *device : nullptr;
+}
+
+struct RunResult {
+  Tensors outputs;
+  runtime::SessionStatistics statistics;
+  std::shared_ptr<const plan::CompiledProgram> program;
+};
+
+RunResult RunCompiled(const ir::Graph& graph, const Tensors& inputs, Requant requant,
+                      int runs = 1) {
+  RunResult result;
+  auto compiled = plan::Compile(graph, {.requant = requant});
+  EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+  if (!compiled.ok()) return result;
+  result.program = std::move(compiled).value();
+  auto session = runtime::Session::Create(result.program, OpenSimulator(),
+                                          {.verify_first = requant == Requant::kChip});
+  EXPECT_TRUE(session.ok()) << session.status().message();
+  if (!session.ok()) return result;
+  result.outputs = MakeOutputs(graph);
+  for (int i = 0; i < runs; ++i) {
+    const Status status = session.value()->Run(Views(inputs), MutableViews(&result.outputs));
+    EXPECT_TRUE(status.ok()) << status.message();
+  }
+  result.statistics = session.value()->statistics();
+  EXPECT_EQ(result.statistics.host_runs, 0U) << "the device path must have been used";
+  EXPECT_EQ(result.statistics.verify_mismatches, 0U);
+  return result;
+}
+
+Tensors RunReference(const ir::Graph& graph, const Tensors& inputs) {
+  auto path = runtime::HostPath::Create(graph);
+  EXPECT_TRUE(path.ok()) << path.status().message();
+  Tensors outputs = MakeOutputs(graph);
+  if (path.ok()) path.value()->Run(Views(inputs), MutableViews(&outputs));
+  return outputs;
+}
+
+// A random image network: convolutions of all kinds, residual adds, pools, pads, concatenations.
+ir::ValueId AddRandomLayer(GraphBuilder* b, ir::ValueId x, std::vector<ir::ValueId>* same_shape) {
+  const Shape in = b->type(x).shape;
+  const auto pick = [&](int n) { return static_cast<int>(b->rng()() % static_cast<uint64_t>(n)); };
+  switch (pick(10)) {
+    case 0:
+      return b->Conv(x, 8 + pick(60), 1, 1, ir::Padding::kSame, ir::Activation::kNone);
+    case 1:
+      return b->Conv(x, 8 + pick(60), 3, 1 + pick(2), ir::Padding::kSame, ir::Activation::kRelu6);
+    case 2:
+      return b->Depthwise(x, 3, 1 + pick(2));
+    case 3:
+      return b->Depthwise(x, 5, 1);
+    case 4: {
+      for (ir::ValueId other : *same_shape) {
+        if (other != x && b->type(other).shape == in) return b->Add(x, other);
+      }
+      return b->Relu(x);
+    }
+    case 5:
+      return b->Relu(x);
+    case 6:
+      return b->LeakyRelu(x);
+    case 7:
+      return b->MaxPool(x, 2 + pick(2), 1 + pick(2));
+    case 8:
+      return b->Pad(x, pick(2), pick(20));
+    default: {
+      const ir::ValueId y =
+          b->Conv(x, 16 * (1 + pick(3)), 1, 1, ir::Padding::kSame, ir::Activation::kRelu);
+      return b->Concat(x, y);
+    }
+  }
+}
+
+const ir::Graph* BuildRandomNetwork(GraphBuilder* b) {
+  const auto pick = [&](int n) { return static_cast<int>(b->rng()() % static_cast<uint64_t>(n)); };
+  ir::ValueId x = b->Input(7 + pick(14), 6 + pick(15), 1 + pick(20));
+  std::vector<ir::ValueId> images;
+  const int layers = 3 + pick(8);
+  for (int i = 0; i < layers; ++i) {
+    images.push_back(x);
+    x = AddRandomLayer(b, x, &images);
+    if (b->type(x).shape[1] < 4 || b->type(x).shape[2] < 4) break;
+  }
+  if (pick(2) == 0) b->Output(x);
+  const ir::ValueId mean = b->Mean(x);
+  b->Output(b->Softmax(b->FullyConnected(mean, 5 + pick(40))));
+  return &b->graph();
+}
+
+class RandomNetwork : public ::testing::TestWithParam<int> {};
+
+TEST_P(RandomNetwork, ExactEqualsTheHostPath) {
+  GraphBuilder b(static_cast<uint64_t>(GetParam()));
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  const Tensors inputs = {b.RandomInput(0)};
+  const RunResult run = RunCompiled(graph, inputs, Requant::kExact, 2);
+  EXPECT_EQ(run.outputs, RunReference(graph, inputs)) << ir::ToString(graph);
+}
+
+TEST_P(RandomNetwork, ChipEqualsSiliconArithmeticAndItself) {
+  GraphBuilder b(static_cast<uint64_t>(GetParam()));
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  const Tensors inputs = {b.RandomInput(0)};
+  // The first run checks every operation (one submit each); the second runs the planned jobs.
+  const RunResult first = RunCompiled(graph, inputs, Requant::kChip, 1);
+  const RunResult second = RunCompiled(graph, inputs, Requant::kChip, 2);
+  EXPECT_EQ(first.outputs, second.outputs) << ir::ToString(graph);
+  EXPECT_GT(second.statistics.kicks, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomNetwork, ::testing::Range(1, 41));
+
+TEST(Compile, KeepsTensorsInCubesBetweenNpuOperations) {
+  GraphBuilder b(3);
+  ir::ValueId x = b.Input(16, 16, 3);
+  x = b.Conv(x, 32, 3, 2, ir::Padding::kSame, ir::Activation::kRelu6);
+  x = b.Depthwise(x, 3, 1);
+  x = b.Conv(x, 64, 1, 1, ir::Padding::kSame, ir::Activation::kNone);
+  b.Output(x);
+  auto program = plan::Compile(b.graph(), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value()->submits, 1U);
+  ASSERT_EQ(program.value()->steps.size(), 3U) << plan::ToString(*program.value());
+  EXPECT_TRUE(std::holds_alternative<plan::PackStep>(program.value()->steps[0]));
+  EXPECT_TRUE(std::holds_alternative<plan::NpuStep>(program.value()->steps[1]));
+  EXPECT_TRUE(std::holds_alternative<plan::UnpackStep>(program.value()->steps[2]));
+}
+
+TEST(Compile, RunsElementwiseStepsOnTheCube) {
+  GraphBuilder b(5);
+  const ir::ValueId x = b.Input(8, 8, 32);
+  const ir::ValueId y = b.Conv(x, 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone);
+  const ir::ValueId z = b.Conv(x, 24, 3, 1, ir::Padding::kSame, ir::Activation::kNone);
+  b.Output(b.Conv(b.Add(y, z), 16, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+  auto program = plan::Compile(b.graph(), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value()->reports[2].route, "host-cube");
+  EXPECT_EQ(program.value()->submits, 2U);
+  EXPECT_EQ(program.value()->steps.size(), 5U) << plan::ToString(*program.value());
+}
+
+TEST(Examine, GivesTheSameAnswerAtEveryCall) {
+  GraphBuilder b(11);
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  const auto first = plan::Examine(graph, {});
+  const auto second = plan::Examine(graph, {});
+  ASSERT_EQ(first.size(), graph.nodes.size());
+  for (size_t n = 0; n < first.size(); ++n) {
+    EXPECT_TRUE(first[n].supported) << first[n].text;
+    EXPECT_EQ(first[n].on_npu, second[n].on_npu);
+  }
+}
+
+TEST(Examine, NamesAnUnknownChip) {
+  GraphBuilder b(1);
+  b.Output(b.Relu(b.Input(4, 4, 4)));
+  EXPECT_EQ(plan::Examine(b.graph(), {.chip = "rk9999"})[0].reason, "chip.unknown");
+}
+
+}  // namespace
+}  // namespace npu::testing

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "src/cost/model.h"
 #include "src/layout/tensor_view.h"
 
 namespace npu::encode {
@@ -29,6 +30,7 @@ struct Relocation {
 struct TaskProgram {
   std::vector<uint64_t> words;
   std::vector<Relocation> relocations;
+  cost::ConvExtents extents;  // what the timing model needs to know of the task
 };
 
 // The arithmetic of one convolution-class operation as the silicon performs it (rk3588-conv-matmul
@@ -42,13 +44,13 @@ struct SiliconConv {
   uint32_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   uint32_t pad_top = 0, pad_left = 0;
   int8_t pad_value = 0;
-  std::vector<int8_t> weights;  // [oc][kh][kw][ic], depthwise [c][kh][kw]
-  bool raw_int32 = false;       // the output is the sum itself, everything below unused
+  std::vector<int8_t> weights;      // [oc][kh][kw][ic], depthwise [c][kh][kw]
+  bool raw_int32 = false;           // the output is the sum itself, everything below unused
   std::vector<int32_t> addend;      // A[oc], folded bias
   std::vector<int16_t> multiplier;  // C[oc]; empty: no BS multiply (per tensor)
   uint32_t bs_shift = 0;
-  bool relu = false;              // max(v, 0) after BS
-  bool relux = false;             // min(v, relux_limit) after BS
+  bool relu = false;   // max(v, 0) after BS
+  bool relux = false;  // min(v, relux_limit) after BS
   int32_t relux_limit = 0;
   int32_t out_scale = 1;  // OUT_CVT: MUL, SHIFT, OFFSET; ties to even
   uint32_t out_shift = 0;
@@ -62,7 +64,7 @@ struct ErrorBound {
 };
 
 struct EncodedOp {
-  std::string route;  // "npu-int8", "npu-int8-perchannel", "npu-int32-host-requant" ...
+  std::string route;         // "npu-int8", "npu-int8-perchannel", "npu-int32-host-requant" ...
   layout::CubeShape input;   // what the tasks read; allocated_channels is what must exist
   layout::CubeShape output;  // what they write; element_bytes 1 or 4
   std::vector<std::byte> weights;   // weight cube, 16-byte aligned, all tiles

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/chip/profile.h"
+#include "src/cost/model.h"
 #include "src/plan/link.h"
 #include "src/plan/memory.h"
 #include "src/plan/route.h"
@@ -18,7 +19,7 @@ namespace npu::plan {
 namespace {
 
 Result<const chip::Profile*> FindChip(const CompileOptions& options) {
-  const chip::Profile* chip = chip::FindProfile(options.chip);
+  const chip::Profile* chip = chip::FindChip(options.chip);
   if (chip != nullptr) return chip;
   return Status(ErrorCode::kUnsupported,
                 fmt::format("unknown chip '{}': this version supports rk3588", options.chip),
@@ -44,6 +45,29 @@ void CopyConstants(CompiledProgram* program) {
     if (!value.is_constant()) continue;
     program->constant_storage.emplace_back(value.constant.begin(), value.constant.end());
     value.constant = program->constant_storage.back();
+  }
+}
+
+// Modelled times: one kick per task as the stock kernel runs them, each job one submit.
+void ModelTimes(const chip::Profile& chip, CompiledProgram* program) {
+  const cost::Model model(chip.cost);
+  const chip::Precision* int8 = chip.FindPrecision("int8");
+  for (const Step& step : program->steps) {
+    const auto* npu = std::get_if<NpuStep>(&step);
+    if (npu == nullptr) continue;
+    double kicks_us = 0.0;
+    uint32_t kicks = 0;
+    for (const NpuOp& op : npu->ops) {
+      double op_us = 0.0;
+      for (const encode::TaskProgram& task : op.op->tasks) {
+        const cost::TaskTerms terms = cost::TermsOf(task.extents, *int8);
+        op_us += model.KickUs({&terms, 1});
+        ++kicks;
+      }
+      program->reports[static_cast<size_t>(op.node)].modelled_us = op_us;
+      kicks_us += op_us;
+    }
+    program->modelled_us += model.SubmitUs(model.JobUs(kicks_us, kicks), 0, 0);
   }
 }
 
@@ -101,6 +125,7 @@ Result<std::unique_ptr<CompiledProgram>> Compile(const ir::Graph& graph,
             [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
   NPU_RETURN_IF_ERROR(PlanMemory(program.get()));
   NPU_RETURN_IF_ERROR(LinkProgram(program.get()));
+  ModelTimes(*chip, program.get());
   return program;
 }
 

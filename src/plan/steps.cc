@@ -41,7 +41,8 @@ StepBuilder::StepBuilder(CompiledProgram* program)
 
 void StepBuilder::AddNode(int32_t node, RoutedNode routed) {
   const host::Kernel* kernel = nullptr;
-  NodeReport report{.node = node};
+  NodeReport report;
+  report.node = node;
   if (routed.kernel) {
     kernel = routed.kernel.get();
     program_->scratch_bytes = std::max<uint64_t>(program_->scratch_bytes, kernel->scratch_bytes());
@@ -70,7 +71,9 @@ void StepBuilder::AddNode(int32_t node, RoutedNode routed) {
 void StepBuilder::AddNpuOp(int32_t node, const encode::EncodedOp* op,
                            const host::Kernel* requantize) {
   const ir::Node& n = program_->graph.nodes[static_cast<size_t>(node)];
-  NpuOp npu{.node = node, .op = op};
+  NpuOp npu;
+  npu.node = node;
+  npu.op = op;
   npu.input = EnsureCube(n.inputs[0], op->input);
   npu.output = NewCube(n.outputs[0], op->output);
   if (program_->steps.empty() || !std::holds_alternative<NpuStep>(program_->steps.back())) {
@@ -82,7 +85,9 @@ void StepBuilder::AddNpuOp(int32_t node, const encode::EncodedOp* op,
   CubeShape narrow = op->output;
   narrow.element_bytes = 1;
   narrow.allocated_channels = RoundUp(narrow.channels, narrow.c2());
-  HostStep step{.node = node, .kernel = requantize};
+  HostStep step;
+  step.node = node;
+  step.kernel = requantize;
   step.inputs = {raw};
   step.outputs = {NewCube(n.outputs[0], narrow)};
   program_->steps.emplace_back(std::move(step));
@@ -114,7 +119,9 @@ bool StepBuilder::RunsOnCubes(const ir::Node& node, const host::Kernel& kernel) 
 void StepBuilder::AddHostStep(int32_t node, const host::Kernel* kernel) {
   const ir::Node& n = program_->graph.nodes[static_cast<size_t>(node)];
   const bool cubes = RunsOnCubes(n, *kernel);
-  HostStep step{.node = node, .kernel = kernel};
+  HostStep step;
+  step.node = node;
+  step.kernel = kernel;
   for (ir::ValueId in : n.inputs) {
     if (in == ir::kNoValue || program_->graph.value(in).is_constant()) {
       step.inputs.push_back(-1);

@@ -11,6 +11,8 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(NPU_GENERATED_DIR "${CMAKE_BINARY_DIR}/generated")
+# "gen/version.h": npu::kVersion.
+configure_file("${CMAKE_CURRENT_LIST_DIR}/version.h.in" "${NPU_GENERATED_DIR}/gen/version.h" @ONLY)
 
 find_program(NPU_CCACHE ccache)
 if(NPU_CCACHE)

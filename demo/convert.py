@@ -37,6 +37,7 @@ class Network:
     build: Callable  # bytes of the package's file -> float ModelT
     input_scale: tuple  # (scale, zero point): byte - 128 is the int8 input
     float_rule: str  # the same for the float model, as in rocket_npu.inputs
+    ranked: str  # the output whose largest element is the answer
 
 
 def _efficientnet(content):
@@ -54,6 +55,7 @@ EFFICIENTNET = Network(
     _efficientnet,
     (np.float32(1.0 / 128.0), -1),
     "f:127,128",
+    "probabilities",
 )
 BLAZEFACE = Network(
     "blazeface_short",
@@ -62,6 +64,7 @@ BLAZEFACE = Network(
     _blazeface,
     (np.float32(2.0 / 255.0), -1),
     "f:127.5,127.5",
+    "classificators",
 )
 NETWORKS = (EFFICIENTNET, BLAZEFACE)
 

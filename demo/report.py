@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the demonstration's report: one HTML file with everything in it."""
+
+import base64
+import pathlib
+import statistics
+from html import escape
+
+import measure
+import timeline
+
+_HERE = pathlib.Path(__file__).resolve().parent
+
+
+class Html(str):
+    """Text that is HTML already; everything else is escaped."""
+
+
+class Number(str):
+    """Text that stands to the right, like a number."""
+
+
+def cell(value):
+    """A table cell: numbers to the right, text escaped."""
+    kind = ' class="n"' if isinstance(value, (int, float, Number)) else ""
+    text = value if isinstance(value, Html) else escape(f"{value:,}" if isinstance(value, int)
+                                                        else str(value))
+    return f"<td{kind}>{text}</td>"
+
+
+def table(heads, rows):
+    """Rows of values; a head starting with `#` stands over numbers."""
+    titles = "".join(
+        f'<th class="n">{escape(head[1:])}</th>' if head.startswith("#")
+        else f"<th>{escape(head)}</th>"
+        for head in heads
+    )
+    body = "".join(f"<tr>{''.join(cell(value) for value in row)}</tr>" for row in rows)
+    return (f'<div class="scroll"><table><thead><tr>{titles}</tr></thead>'
+            f"<tbody>{body}</tbody></table></div>")
+
+
+def _tile(value, text):
+    return f'<div class="tile"><b>{escape(value)}</b><span>{escape(text)}</span></div>'
+
+
+def _meter(share):
+    return f'<span class="meter"><i style="width:{100 * min(max(share, 0), 1):.0f}%"></i></span>'
+
+
+def _classes(demo):
+    rows = []
+    for name, index, npu, cpu in demo.classes:
+        rows.append((Html(f"{escape(name)} <span class=\"soft\">{index}</span>"),
+                     Html(f"{_meter(npu)} {100 * npu:.1f} %"),
+                     Html(f"{_meter(cpu)} {100 * cpu:.1f} %")))
+    return table(("class", "NPU", "CPU interpreter"), rows)
+
+
+def _faces(demo):
+    rows = []
+    for number in range(max(len(demo.npu_faces), len(demo.cpu_faces))):
+        row = [f"face {number + 1}"]
+        for found in (demo.npu_faces, demo.cpu_faces):
+            row.append(f"score {found[number].score:.2f}, anchor {found[number].anchor}, "
+                       f"width {found[number].width:.2f}" if number < len(found) else "none")
+        rows.append(row)
+    return table(("", "NPU", "CPU interpreter"), rows)
+
+
+def _differences(result):
+    rows = []
+    for against, tallies in result.tallies.items():
+        for tally in tallies:
+            ranked = tally.name == result.network.ranked
+            rows.append((against, tally.name, tally.max, Number(f"{tally.mean:.3f}"),
+                         Number(f"{100 * tally.share:.1f} %"), _best(tally) if ranked else ""))
+    return table(("compared with", "output", "#largest, counts", "#mean", "#elements that differ",
+                  "best answer"), rows)
+
+
+def _best(tally):
+    top = tally.top1()
+    same = top["equal"] == top["of"]
+    return Html(f'<span class="{"good" if same else "bad"}">'
+                f'{"the same" if same else "another"}</span> ({top["delegate"][0]})')
+
+
+def _routes(result):
+    rows = []
+    for name, nodes, operators, tasks, macs, microseconds in measure.routes(result.explain):
+        kinds = ", ".join(f"{op} {count}" for op, count in operators.items())
+        rows.append((name, nodes, kinds, tasks, round(macs / 1e6, 1),
+                     Number(f"{microseconds / 1000:.2f}" if tasks else "")))
+    return table(("route", "#nodes", "operators", "#NPU tasks", "#MMAC", "#modelled ms"), rows)
+
+
+def _nodes(result):
+    rows = []
+    for node in result.explain.nodes:
+        claimed = node.get("claimed")
+        place = node.get("route", "") if claimed else "CPU interpreter"
+        bound = str(node.get("bound_counts", "")) if claimed else node.get("text", "")
+        tasks = int(node.get("tasks", 0))
+        microseconds = f"{float(node.get('modelled_us', 0.0)):.1f}" if tasks else ""
+        rows.append((node["index"], node["op"], _shapes(node["shapes"]), place, tasks,
+                     round(int(node.get("macs", 0)) / 1e6, 2), Number(microseconds), bound))
+    return table(("#node", "operator", "shapes", "route", "#tasks", "#MMAC", "#modelled µs",
+                  "bound in counts, or why not"), rows)
+
+
+def _shapes(shapes):
+    """ "1x56x56x24 -> 1x56x56x144": the first input and the outputs."""
+    names = ["x".join(map(str, shape)) for shape in shapes["inputs"][:1] + shapes["outputs"]]
+    return " \u2192 ".join(names)
+
+
+def _network(result, cost):
+    summary = result.explain.summary
+    times, shared_out = measure.layer_times(result.explain)
+    note = "The total is shared out by MACs. " if shared_out else ""
+    parts = sum(part.get("arena_bytes", 0) for part in result.explain.partitions)
+    weights = sum(part.get("weight_bytes", 0) for part in result.explain.partitions)
+    milliseconds = result.explain.modelled_us() / 1000
+    return f"""<section class="card"><h2>{escape(result.network.title)}</h2>
+<p class="soft">{result.explain.claimed} of {result.explain.offered} nodes claimed in
+{len(result.explain.partitions)} partition(s), {summary.get('kicks', '?')} kicks in
+{summary.get('submits', '?')} submits; arena {parts:,} bytes, weights {weights:,} bytes. Modelled
+{milliseconds:.2f} ms an inference ({escape(cost['version'])}, ±{cost['band']:g} %).
+Wall time here: {1e3 * statistics.median(result.npu_seconds):.0f} ms on the
+{escape(cost['engine'])}, {1e3 * statistics.median(result.cpu_seconds):.1f} ms in the CPU
+interpreter.</p>
+<h3>Timeline</h3><div class="scroll">{timeline.svg(times)}</div>
+<p class="soft">{note}Tasks of the NPU only; kicks, submits and the steps of the host are not
+drawn. Point at a bar for its layer.</p>
+<h3>Where the nodes run</h3>{_routes(result)}
+<h3>Differences</h3>{_differences(result)}
+<details><summary>All {len(result.explain.nodes)} nodes</summary>{_nodes(result)}</details>
+</section>"""
+
+
+def _page(demo, body):
+    style = (_HERE / "report.css").read_text(encoding="utf-8")
+    return (f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            f'<meta name="viewport" content="width=device-width, initial-scale=1">'
+            f"<title>rocket-npu: {escape(demo.label)}</title><style>{style}</style></head>"
+            f"<body><main>{body}</main></body></html>\n")
+
+
+def write(path, demo, jpeg):
+    """Writes the report. `demo` is run_demo.Demo, `jpeg` the bytes of the annotated picture."""
+    picture = base64.b64encode(jpeg).decode()
+    total = sum(result.explain.modelled_us() for result in demo.results) / 1000
+    claimed = sum(result.explain.claimed for result in demo.results)
+    offered = sum(result.explain.offered for result in demo.results)
+    tiles = "".join((
+        _tile(demo.label, "what the classifier says"),
+        _tile(f"{len(demo.npu_faces)} face{'' if len(demo.npu_faces) == 1 else 's'}",
+              "what the face detector finds"),
+        _tile(f"{claimed} of {offered}", "nodes claimed by the delegate"),
+        _tile(f"{total:.2f} ms", f"modelled for both networks, ±{demo.cost['band']:g} %"),
+    ))
+    versions = table(("", ""), demo.versions)
+    networks = "".join(_network(result, demo.cost) for result in demo.results)
+    options = table(("option", "value"), list(demo.options.items()))
+    body = f"""<h1>rocket-npu</h1>
+<p class="soft">Two int8 networks, unchanged, through the TFLite delegate on the
+{escape(demo.cost['engine'])}.</p><div class="tiles">{tiles}</div>
+<section class="card"><div class="answers"><img alt="the annotated picture"
+src="data:image/jpeg;base64,{picture}"><div><h2>Answers</h2>
+<h3>EfficientNet-Lite0</h3>{_classes(demo)}<h3>BlazeFace</h3>{_faces(demo)}
+<p class="soft">CPU interpreter: the same files without the delegate, default kernels.
+Picture: public domain, see demo/pictures.</p></div></div></section>{networks}
+<section class="card"><h2>Options and versions</h2>{options}<h3>Versions</h3>{versions}
+<p class="soft">{escape(demo.cost['note'])}</p></section>"""
+    pathlib.Path(path).write_text(_page(demo, body), encoding="utf-8")

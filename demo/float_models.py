@@ -119,8 +119,7 @@ def efficientnet_lite0(arrays):
             assert net.shape(value)[3] == channels
             assert net.arrays[f"_blocks.{number}._depthwise_conv.weight"].shape[3] == kernel
             number += 1
-    graph = net.model.subgraphs[0]
-    graph.inputs, graph.outputs = np.array([source]), np.array([net.head(value)])
+    tflite.set_ends(net.model, [source], [net.head(value)])
     return net.model
 
 

@@ -31,9 +31,10 @@ _VERSIONS = {
 def activation_scale(low, high):
     """(scale, zero point) that hold [low, high] and represent 0 exactly."""
     low, high = min(float(low), 0.0), max(float(high), 0.0)
-    scale = np.float32((high - low) / 255.0) if high > low else np.float32(1.0)
-    zero_point = int(np.clip(np.floor(-128.0 - low / float(scale) + 0.5), -128, 127))
-    return scale, zero_point
+    if high == low:
+        return np.float32(1.0), -128
+    scale = (high - low) / 255.0
+    return np.float32(scale), int(np.clip(_round(-128.0 - low / scale), -128, 127))
 
 
 def weight_scales(weights, axis):
@@ -147,9 +148,7 @@ class _Quantizer:
             tflite.add_operator(
                 self.model, name, _VERSIONS[name], sources, [output], operator.builtinOptions
             )
-        result = self.model.subgraphs[0]
-        result.inputs = np.asarray(inputs, np.int32)
-        result.outputs = np.asarray([self.runtime(int(i)) for i in graph.outputs], np.int32)
+        tflite.set_ends(self.model, inputs, [self.runtime(int(i)) for i in graph.outputs])
         return self.model
 
 

@@ -125,11 +125,12 @@ def _write_json(path, content):
 
 
 def _compare_command(options):
+    keys = library.parse_options(options.option)
     result = compare.compare(
         options.model,
         _sampler(options),
         _library(options),
-        library.parse_options(options.option),
+        keys,
         options.reference,
         options.layers,
         options.threads,

@@ -160,6 +160,13 @@ def add_operator(model, name, version, inputs, outputs, options=None):
     return operator
 
 
+def set_ends(model, inputs, outputs):
+    """Names the graph's inputs and outputs by tensor index."""
+    graph = model.subgraphs[0]
+    graph.inputs = np.asarray(inputs, np.int32)
+    graph.outputs = np.asarray(outputs, np.int32)
+
+
 def quantization(scales, zero_points, axis=0):
     """Affine quantization; one scale per tensor or one per index of `axis`."""
     item = schema.QuantizationParametersT()
@@ -211,6 +218,5 @@ def cut(model, node):
     moved.inputs = np.asarray([places[int(i)] for i in operator.inputs], np.int32)
     moved.outputs = np.asarray([places[i] for i in outputs], np.int32)
     graph.operators = [moved]
-    graph.inputs = np.asarray([places[i] for i in inputs], np.int32)
-    graph.outputs = np.asarray([places[i] for i in outputs], np.int32)
+    set_ends(single, [places[i] for i in inputs], [places[i] for i in outputs])
     return dump(single), inputs, outputs

@@ -11,16 +11,12 @@ _POINT = (255, 214, 10)
 _INK = (16, 24, 32)
 
 
-def _font(size):
-    return ImageFont.load_default(size)
-
-
-def _tag(draw, left, bottom, text, fill, size):
-    """A filled label whose lower left corner is (left, bottom), moved into the picture."""
-    font = _font(size)
+def _tag(image, corner, text, fill, size):
+    """A filled label whose lower left corner is `corner`, moved into the picture."""
+    (left, bottom), draw, font = corner, ImageDraw.Draw(image), ImageFont.load_default(size)
     box = draw.textbbox((0, 0), text, font=font)
     width, height, margin = box[2] - box[0], box[3] - box[1], size // 3
-    left = min(left, draw.im.size[0] - width - 2 * margin)
+    left = min(left, image.size[0] - width - 2 * margin)
     top = max(0, bottom - height - 2 * margin)
     draw.rounded_rectangle(
         (left, top, left + width + 2 * margin, top + height + 2 * margin), size // 4, fill=fill
@@ -46,8 +42,8 @@ def annotate(picture, faces, label):
             cx, cy, radius = left + float(x) * side, top + float(y) * side, 5
             draw.ellipse((cx - radius, cy - radius, cx + radius, cy + radius), fill=_POINT,
                          outline=_INK)
-        _tag(draw, box[0], box[1] - 6, f"face {face.score:.2f}", _FACE, 24)
-    _tag(draw, 16, image.size[1] - 16, label, (255, 255, 255), 28)
+        _tag(image, (box[0], box[1] - 6), f"face {face.score:.2f}", _FACE, 24)
+    _tag(image, (16, image.size[1] - 16), label, (255, 255, 255), 28)
     return image
 
 

@@ -9,19 +9,17 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+sys.path.insert(0, str(ROOT / "tools"))
+
+from tree_checks import figures, rules, source  # noqa: E402
 
 
-def load_checker():
+def load_script():
+    """tools/check_tree as a module; it has no .py in its name."""
     loader = importlib.machinery.SourceFileLoader("check_tree", str(ROOT / "tools/check_tree"))
-    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("check_tree", loader))
-    sys.modules["check_tree"] = module
     loader.exec_module(module)
-    sys.dont_write_bytecode = before
     return module
-
-
-check_tree = load_checker()
 
 
 class CheckTreeTest(unittest.TestCase):
@@ -35,8 +33,8 @@ class CheckTreeTest(unittest.TestCase):
                     path.write_bytes(text)
                 else:
                     path.write_text(text)
-            tree = check_tree.Tree(folder)
-            return {f.rule for f in check_tree.all_findings(tree, check_tree.functions(tree))}
+            tree = source.Tree(folder)
+            return {f.rule for f in rules.all_findings(tree, source.functions(tree))}
 
     def breaks(self, rule, path, body):
         self.assertEqual(self.rules({path: SPDX + body}), {rule}, body)
@@ -155,29 +153,30 @@ class CheckTreeTest(unittest.TestCase):
 
     def test_strings_and_comments_do_not_confuse_the_braces(self):
         body = 'const char* const kA = "{";  // }\nvoid F() {\n  G(\'{\', R"(})", 1\'000);\n}\n'
-        found = list(check_tree.cxx_functions("a.cc", check_tree.blank_out(body)))
+        found = list(source.cxx_functions("a.cc", source.blank_out(body)))
         self.assertEqual([(f.name, f.first, f.last) for f in found], [("F", 2, 4)])
 
     def test_function_names(self):
         body = ("Result<A> B::C(int x) const noexcept {\n}\nTEST(D, E) {\n}\n"
                 "template <typename T>\nT F(T x = T{}) {\n}\n")
-        found = list(check_tree.cxx_functions("a.cc", check_tree.blank_out(body)))
+        found = list(source.cxx_functions("a.cc", source.blank_out(body)))
         self.assertEqual([(f.name, f.lines) for f in found], [("B::C", 2), ("D.E", 2), ("F", 3)])
 
     def test_duplication_counts_runs_of_six_lines(self):
         run = [(n, f"statement_number_{n}();") for n in range(6)]
         other = [(n, f"something_else_{n}();") for n in range(6)]
-        copied, total, _, _ = check_tree.duplication([("a", run + other), ("b", run)])
-        self.assertEqual((copied, total), (12, 18))
-        self.assertEqual(check_tree.duplication([("a", run[:5]), ("b", run[:5])])[0], 0)
+        found = figures.Duplication({"a": run + other, "b": run})
+        self.assertEqual((found.copied, found.total), (12, 18))
+        self.assertEqual(figures.Duplication({"a": run[:5], "b": run[:5]}).copied, 0)
 
     def test_allow_list(self):
-        finding = check_tree.Finding("function-size", "a.cc", 1, "F has 90 lines")
+        check = load_script()
+        finding = rules.Finding("function-size", "a.cc", 1, "F has 90 lines")
         entry = ("function-size", "a.cc", "F", 3)
-        self.assertEqual(check_tree.apply_allow_list([finding], [entry], "allow"), [])
-        unused = check_tree.apply_allow_list([], [entry], "allow")
+        self.assertEqual(check.apply_allow_list([finding], [entry], "allow"), [])
+        unused = check.apply_allow_list([], [entry], "allow")
         self.assertEqual([f.rule for f in unused], ["allow-list"])
-        self.assertEqual(check_tree.apply_allow_list([finding], [("hex-literal", "a.cc", "", 3)], "allow")[1], finding)
+        self.assertEqual(check.apply_allow_list([finding], [("hex-literal", "a.cc", "", 3)], "allow")[1], finding)
 
 
 if __name__ == "__main__":

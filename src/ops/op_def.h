@@ -9,13 +9,10 @@
 #include <string_view>
 
 #include "npu/status.h"
+#include "src/chip/profile.h"
 #include "src/encode/encoded_op.h"
 #include "src/host/kernel.h"
 #include "src/ir/graph.h"
-
-namespace npu::chip {
-struct Profile;
-}  // namespace npu::chip
 
 namespace npu::ops {
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED: sums, then the output stage.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "src/host/conv_sums.h"
+#include "src/host/kernels.h"
+#include "src/host/output_stage.h"
+
+namespace npu::host {
+namespace {
+
+// Channels finished at once, on the stack.
+constexpr size_t kFinish = 64;
+
+std::span<const int8_t> ConstantInt8(const ir::Value& value) {
+  return {reinterpret_cast<const int8_t*>(value.constant.data()), value.constant.size()};
+}
+
+void Finish(const OutputStage& stage, const ImageView& output, size_t y, size_t x, size_t c,
+            size_t count, const int32_t* sums) {
+  std::array<int8_t, kFinish> bytes;
+  for (size_t done = 0; done < count; done += kFinish) {
+    const size_t n = std::min(kFinish, count - done);
+    stage.Apply(sums + done, c + done, n, bytes.data());
+    StoreChannels(output, y, x, c + done, bytes.data(), n);
+  }
+}
+
+class ConvKernel final : public Kernel {
+ public:
+  ConvKernel(ConvSums sums, OutputStage stage)
+      : sums_(std::move(sums)), stage_(std::move(stage)) {}
+
+  OrderSupport order_support() const override { return OrderSupport::kImage; }
+  size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
+  void Run(std::span<const layout::TensorView> inputs,
+           std::span<const layout::TensorView> outputs,
+           std::span<std::byte> scratch) const noexcept override {
+    const ImageView output = AsImage(outputs[0], sums_.geometry().output());
+    const auto finish = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
+      Finish(stage_, output, y, x, c, count, sums);
+    };
+    sums_.Run(AsImage(inputs[0], sums_.geometry().input()), scratch, SumSink(finish));
+  }
+
+ private:
+  ConvSums sums_;
+  OutputStage stage_;
+};
+
+class DepthwiseKernel final : public Kernel {
+ public:
+  DepthwiseKernel(DepthwiseSums sums, OutputStage stage)
+      : sums_(std::move(sums)), stage_(std::move(stage)) {}
+
+  OrderSupport order_support() const override { return OrderSupport::kImage; }
+  void Run(std::span<const layout::TensorView> inputs,
+           std::span<const layout::TensorView> outputs,
+           std::span<std::byte> /*scratch*/) const noexcept override {
+    const ImageView output = AsImage(outputs[0], sums_.geometry().output());
+    const auto finish = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
+      Finish(stage_, output, y, x, c, count, sums);
+    };
+    sums_.Run(AsImage(inputs[0], sums_.geometry().input()), SumSink(finish));
+  }
+
+ private:
+  DepthwiseSums sums_;
+  OutputStage stage_;
+};
+
+// x[M,K] times filter[N,K] is a 1x1 convolution over M rows of one pixel. Only row-major: the
+// flattening of x is that of row-major order.
+class FullyConnectedKernel final : public Kernel {
+ public:
+  FullyConnectedKernel(ConvSums sums, OutputStage stage)
+      : kernel_(std::move(sums), std::move(stage)) {}
+
+  size_t scratch_bytes() const override { return kernel_.scratch_bytes(); }
+  void Run(std::span<const layout::TensorView> inputs,
+           std::span<const layout::TensorView> outputs,
+           std::span<std::byte> scratch) const noexcept override {
+    kernel_.Run(inputs, outputs, scratch);
+  }
+
+ private:
+  ConvKernel kernel_;
+};
+
+ConvGeometry FullyConnectedGeometry(const ir::Graph& graph, const ir::Node& node) {
+  const ir::TensorType& input = graph.input(node, 0).type;
+  const Shape& filter = graph.input(node, 1).type.shape;
+  ConvGeometry g;
+  g.oc = static_cast<size_t>(filter[0]);
+  g.ic = static_cast<size_t>(filter[1]);
+  // One row of M pixels: the tile of the inner loop runs along a row.
+  g.iw = g.ow = static_cast<size_t>(input.shape.elements()) / g.ic;
+  g.ih = g.oh = 1;
+  g.zero = g.pad_value = static_cast<int16_t>(input.quant.zero_point());
+  return g;
+}
+
+// Raw sums of x * w to int8: the zero point's share -z_x * sum(w) joins the bias.
+class RequantizeKernel final : public Kernel {
+ public:
+  RequantizeKernel(const Extents& extents, OutputStage stage)
+      : extents_(extents), stage_(std::move(stage)) {}
+
+  OrderSupport order_support() const override { return OrderSupport::kImage; }
+  void Run(std::span<const layout::TensorView> inputs,
+           std::span<const layout::TensorView> outputs,
+           std::span<std::byte> /*scratch*/) const noexcept override {
+    const ImageView input = AsImage(inputs[0], extents_, sizeof(int32_t));
+    const ImageView output = AsImage(outputs[0], extents_);
+    std::array<int32_t, kFinish> sums;
+    for (size_t c = 0; c < extents_.c; c += kFinish) {
+      const size_t count = std::min(kFinish, extents_.c - c);
+      for (size_t y = 0; y < extents_.h; ++y) {
+        for (size_t x = 0; x < extents_.w; ++x) {
+          LoadChannels(input, y, x, c, sums.data(), count);
+          Finish(stage_, output, y, x, c, count, sums.data());
+        }
+      }
+    }
+  }
+
+ private:
+  Extents extents_;
+  OutputStage stage_;
+};
+
+}  // namespace
+
+KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node) {
+  const ConvGeometry geometry = GeometryOf(graph, node);
+  const auto& params = std::get<ir::Conv2dParams>(node.params);
+  return KernelResult(std::make_unique<ConvKernel>(
+      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
+      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+}
+
+KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
+  const ConvGeometry geometry = GeometryOf(graph, node);
+  const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
+  return KernelResult(std::make_unique<DepthwiseKernel>(
+      DepthwiseSums(geometry, ConstantInt8(graph.input(node, 1))),
+      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+}
+
+KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node) {
+  const ConvGeometry geometry = FullyConnectedGeometry(graph, node);
+  const auto& params = std::get<ir::FullyConnectedParams>(node.params);
+  return KernelResult(std::make_unique<FullyConnectedKernel>(
+      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
+      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+}
+
+KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node) {
+  const bool dense = std::holds_alternative<ir::FullyConnectedParams>(node.params);
+  if (!dense && !std::holds_alternative<ir::Conv2dParams>(node.params)) {
+    return Status(ErrorCode::kInternal, "only convolutions and FULLY_CONNECTED give raw sums");
+  }
+  const ConvGeometry g =
+      dense ? FullyConnectedGeometry(graph, node) : GeometryOf(graph, node);
+  const ir::Activation activation =
+      dense ? std::get<ir::FullyConnectedParams>(node.params).activation
+            : std::get<ir::Conv2dParams>(node.params).activation;
+  OutputStage stage = MakeOutputStage(graph, node, g.oc, activation);
+  const std::span<const int8_t> weights = ConstantInt8(graph.input(node, 1));
+  const size_t depth = g.kh * g.kw * g.ic;
+  for (size_t o = 0; o < g.oc; ++o) {
+    int64_t total = 0;
+    for (size_t k = 0; k < depth; ++k) total += weights[o * depth + k];
+    // Modulo 2^32, as the sums themselves.
+    stage.bias[o] = static_cast<int32_t>(static_cast<uint32_t>(
+        static_cast<uint64_t>(stage.bias[o] - total * g.zero)));
+  }
+  // FULLY_CONNECTED runs on the NPU with its rows along the height.
+  const Extents extents = dense ? Extents{g.ow, 1, g.oc} : g.output();
+  return KernelResult(std::make_unique<RequantizeKernel>(extents, std::move(stage)));
+}
+
+}  // namespace npu::host

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Factories of the host kernels, one for each operation (one .cc each). `graph` has passed
+// ir::Verify and `node` its support rule (ops::OpDef::check); a factory refuses only what it cannot
+// prepare. Each kernel equals BUILTIN_REF of ai-edge-litert 2.3 bit for bit; the formulas are those
+// of tflite-delegate section 4, whose number stands beside each factory.
+#ifndef SRC_HOST_KERNELS_H_
+#define SRC_HOST_KERNELS_H_
+
+#include <memory>
+
+#include "npu/status.h"
+#include "src/host/kernel.h"
+#include "src/ir/graph.h"
+
+namespace npu::host {
+
+using KernelResult = Result<std::unique_ptr<Kernel>>;
+
+KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node);           // 4.1
+KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node);  // 4.2
+KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node);   // 4.3
+KernelResult MakeBinary(const ir::Graph& graph, const ir::Node& node);           // 4.5, 4.6
+KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node);           // 4.8
+KernelResult MakeConcatenation(const ir::Graph& graph, const ir::Node& node);    // 4.9
+KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node);            // 4.10-4.14
+KernelResult MakeSoftmax(const ir::Graph& graph, const ir::Node& node);          // 4.15 REF
+KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node);             // 4.17 B
+KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);   // 4.18
+KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node);          // 4.21
+KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);              // 4.21
+KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);         // 4.23
+KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);       // 4.23
+
+// Finishes a CONV_2D or FULLY_CONNECTED whose raw sums the NPU computed: input 0 is the int32 sums
+// of x * w (zero point not subtracted, padded taps carrying it), of the output's extents; output 0
+// the node's int8 tensor. Each operand may have either order.
+KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node);
+
+}  // namespace npu::host
+
+#endif  // SRC_HOST_KERNELS_H_

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/host/output_stage.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <variant>
+
+namespace npu::host {
+namespace {
+
+using arith::RequantRounding;
+
+template <RequantRounding kRounding>
+void ApplyRounding(const OutputStage& stage, const int32_t* sums, size_t c, size_t count,
+                   int8_t* out) {
+  for (size_t i = 0; i < count; ++i) {
+    // TFLite's accumulator wraps; so does this sum.
+    const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
+                                          static_cast<uint32_t>(stage.bias[c + i]));
+    const int64_t scaled =
+        arith::MultiplyByQuantizedMultiplier<kRounding>(sum, stage.multipliers[c + i]);
+    out[i] = static_cast<int8_t>(std::clamp<int64_t>(scaled + stage.zero_point, stage.clamp.min,
+                                                     stage.clamp.max));
+  }
+}
+
+}  // namespace
+
+arith::QuantizedRange TypeRange(DataType dtype) {
+  return dtype == DataType::kUInt8 ? arith::QuantizedRange{0, 255}
+                                   : arith::QuantizedRange{-128, 127};
+}
+
+arith::QuantizedRange ActivationClamp(ir::Activation activation, const ir::TensorType& output) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  float low = -kInfinity;
+  float high = kInfinity;
+  switch (activation) {
+    case ir::Activation::kNone:
+      break;
+    case ir::Activation::kRelu:
+      low = 0.0F;
+      break;
+    case ir::Activation::kReluN1To1:
+      low = -1.0F;
+      high = 1.0F;
+      break;
+    case ir::Activation::kRelu6:
+      low = 0.0F;
+      high = 6.0F;
+      break;
+  }
+  return arith::ActivationRange(low, high, output.quant.scale(), output.quant.zero_point(),
+                                TypeRange(output.dtype));
+}
+
+std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node,
+                                    size_t output_channels) {
+  const ir::Quantization& filter = graph.input(node, 1).type.quant;
+  const float input_scale = graph.input(node, 0).type.quant.scale();
+  const double output_scale = graph.output(node).type.quant.scale();
+  const bool float_product =
+      std::holds_alternative<ir::FullyConnectedParams>(node.params) && filter.per_tensor();
+  std::vector<double> multipliers(output_channels);
+  for (size_t c = 0; c < output_channels; ++c) {
+    const float product = input_scale * filter.scale(c);
+    const double exact = static_cast<double>(input_scale) * static_cast<double>(filter.scale(c));
+    multipliers[c] = (float_product ? static_cast<double>(product) : exact) / output_scale;
+  }
+  return multipliers;
+}
+
+void OutputStage::Apply(const int32_t* sums, size_t c, size_t count, int8_t* out) const {
+  if (single_rounding) {
+    ApplyRounding<RequantRounding::kSingleAway>(*this, sums, c, count, out);
+  } else {
+    ApplyRounding<RequantRounding::kDouble>(*this, sums, c, count, out);
+  }
+}
+
+OutputStage MakeOutputStage(const ir::Graph& graph, const ir::Node& node, size_t channels,
+                            ir::Activation activation) {
+  OutputStage stage;
+  stage.bias.assign(channels, 0);
+  if (graph.has_input(node, 2)) {
+    const std::span<const std::byte> bytes = graph.input(node, 2).constant;
+    std::memcpy(stage.bias.data(), bytes.data(),
+                std::min(bytes.size(), channels * sizeof(int32_t)));
+  }
+  for (const double real : RealMultipliers(graph, node, channels)) {
+    stage.multipliers.push_back(arith::QuantizeMultiplier(real));
+  }
+  const ir::TensorType& output = graph.output(node).type;
+  stage.single_rounding = std::holds_alternative<ir::FullyConnectedParams>(node.params);
+  stage.zero_point = output.quant.zero_point();
+  stage.clamp = ActivationClamp(activation, output);
+  return stage;
+}
+
+}  // namespace npu::host

@@ -7,6 +7,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "src/regs/assembler.h"
+#include "src/regs/disassembler.h"
+
 namespace npu::device {
 namespace {
 
@@ -110,6 +113,28 @@ TEST(JobFile, WordsOfGoldenCasesEqualTheBytesInMemory) {
     }
   }
   EXPECT_GT(tasks, 130u);
+}
+
+TEST(JobFile, EveryGoldenProgramSurvivesDisassemblyAndAssembly) {
+  size_t words = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(GoldenDir() / "rk3588")) {
+    if (!entry.is_directory()) continue;
+    const Result<JobFile> file = ReadJobFile(entry.path());
+    ASSERT_TRUE(file.ok()) << file.status().message();
+    for (const SubmitRecord& submit : file->submits) {
+      for (const JobRecord& job : submit.jobs) {
+        for (const TaskRecord& task : job.tasks) {
+          const std::string text = regs::Disassemble(task.words);
+          const Result<std::vector<uint64_t>> back = regs::Assemble(text);
+          ASSERT_TRUE(back.ok()) << file->name << ": " << back.status().message();
+          EXPECT_EQ(*back, task.words) << file->name;
+          EXPECT_EQ(text.find(".word"), std::string::npos) << file->name;
+          words += task.words.size();
+        }
+      }
+    }
+  }
+  EXPECT_GT(words, 20000u);
 }
 
 TEST(JobFile, ElementOffsetsFollowTheWorkedExample) {

@@ -27,8 +27,7 @@ struct BinaryArithmetic {
 
   int8_t Finish(int32_t value) const {
     const int64_t scaled = MultiplyByQuantizedMultiplier(value, output);
-    return static_cast<int8_t>(
-        std::clamp<int64_t>(scaled + output_zero, clamp.min, clamp.max));
+    return static_cast<int8_t>(std::clamp<int64_t>(scaled + output_zero, clamp.min, clamp.max));
   }
   void Row(const uint8_t* pa, size_t step_a, const uint8_t* pb, size_t step_b, size_t count,
            int8_t* to) const {
@@ -150,8 +149,7 @@ std::array<size_t, 4> CubeStrides(const Operand& operand, const layout::TensorVi
   const auto extent = [&](size_t i) { return static_cast<size_t>(operand.shape.back(i)); };
   const bool constant = operand.padded_channels > 0;
   const size_t pixel = constant ? operand.padded_channels : layout::kAtomBytes;
-  const size_t group =
-      constant ? layout::kAtomBytes : static_cast<size_t>(view.surface_bytes);
+  const size_t group = constant ? layout::kAtomBytes : static_cast<size_t>(view.surface_bytes);
   return {extent(0) == 1 ? 0 : group, extent(2) == 1 ? 0 : extent(1) * pixel,
           extent(1) == 1 ? 0 : pixel, extent(0) == 1 ? size_t{0} : size_t{1}};
 }
@@ -166,8 +164,7 @@ class BinaryKernel final : public Kernel {
   OrderSupport order_support() const override {
     return cubes_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
   }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const Nest nest = outputs[0].order == layout::Order::kCube
                           ? CubeNest(inputs[0], inputs[1], outputs[0])

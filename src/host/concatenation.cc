@@ -28,14 +28,14 @@ class ConcatenationKernel final : public Kernel {
   OrderSupport order_support() const override {
     return cubes_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
   }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     if (outputs[0].order == layout::Order::kRowMajor) {
       RowMajor(inputs, outputs[0].data);
       return;
     }
-    const ImageView to = AsImage(outputs[0], PartExtents(static_cast<size_t>(output_.dims()[axis_])));
+    const ImageView to =
+        AsImage(outputs[0], PartExtents(static_cast<size_t>(output_.dims()[axis_])));
     size_t offset = 0;
     for (size_t i = 0; i < parts_.size(); ++i) {
       const ImageView from = AsImage(inputs[i], PartExtents(parts_[i].extent));
@@ -92,8 +92,7 @@ class ConcatenationKernel final : public Kernel {
   static void CopyPlane(const ImageView& from, size_t top, size_t left, const ImageView& to) {
     for (size_t group = 0; group < from.groups; ++group) {
       for (size_t y = 0; y < from.extents.h; ++y) {
-        std::memcpy(to.pixel(group, top + y, left), from.pixel(group, y, 0),
-                    from.row_pitch_bytes);
+        std::memcpy(to.pixel(group, top + y, left), from.pixel(group, y, 0), from.row_pitch_bytes);
       }
     }
   }

@@ -32,13 +32,11 @@ void Finish(const OutputStage& stage, const ImageView& output, size_t y, size_t 
 
 class ConvKernel final : public Kernel {
  public:
-  ConvKernel(ConvSums sums, OutputStage stage)
-      : sums_(std::move(sums)), stage_(std::move(stage)) {}
+  ConvKernel(ConvSums sums, OutputStage stage) : sums_(std::move(sums)), stage_(std::move(stage)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
   size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     const ImageView output = AsImage(outputs[0], sums_.geometry().output());
     const auto finish = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
@@ -58,8 +56,7 @@ class DepthwiseKernel final : public Kernel {
       : sums_(std::move(sums)), stage_(std::move(stage)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const ImageView output = AsImage(outputs[0], sums_.geometry().output());
     const auto finish = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
@@ -81,8 +78,7 @@ class FullyConnectedKernel final : public Kernel {
       : kernel_(std::move(sums), std::move(stage)) {}
 
   size_t scratch_bytes() const override { return kernel_.scratch_bytes(); }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     kernel_.Run(inputs, outputs, scratch);
   }
@@ -111,8 +107,7 @@ class RequantizeKernel final : public Kernel {
       : extents_(extents), stage_(std::move(stage)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const ImageView input = AsImage(inputs[0], extents_, sizeof(int32_t));
     const ImageView output = AsImage(outputs[0], extents_);
@@ -138,9 +133,9 @@ class RequantizeKernel final : public Kernel {
 KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node) {
   const ConvGeometry geometry = GeometryOf(graph, node);
   const auto& params = std::get<ir::Conv2dParams>(node.params);
-  return KernelResult(std::make_unique<ConvKernel>(
-      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
-      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+  return KernelResult(
+      std::make_unique<ConvKernel>(ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
+                                   MakeOutputStage(graph, node, geometry.oc, params.activation)));
 }
 
 KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
@@ -164,11 +159,10 @@ KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node) {
   if (!dense && !std::holds_alternative<ir::Conv2dParams>(node.params)) {
     return Status(ErrorCode::kInternal, "only convolutions and FULLY_CONNECTED give raw sums");
   }
-  const ConvGeometry g =
-      dense ? FullyConnectedGeometry(graph, node) : GeometryOf(graph, node);
-  const ir::Activation activation =
-      dense ? std::get<ir::FullyConnectedParams>(node.params).activation
-            : std::get<ir::Conv2dParams>(node.params).activation;
+  const ConvGeometry g = dense ? FullyConnectedGeometry(graph, node) : GeometryOf(graph, node);
+  const ir::Activation activation = dense
+                                        ? std::get<ir::FullyConnectedParams>(node.params).activation
+                                        : std::get<ir::Conv2dParams>(node.params).activation;
   OutputStage stage = MakeOutputStage(graph, node, g.oc, activation);
   const std::span<const int8_t> weights = ConstantInt8(graph.input(node, 1));
   const size_t depth = g.kh * g.kw * g.ic;
@@ -176,8 +170,8 @@ KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node) {
     int64_t total = 0;
     for (size_t k = 0; k < depth; ++k) total += weights[o * depth + k];
     // Modulo 2^32, as the sums themselves.
-    stage.bias[o] = static_cast<int32_t>(static_cast<uint32_t>(
-        static_cast<uint64_t>(stage.bias[o] - total * g.zero)));
+    stage.bias[o] = static_cast<int32_t>(
+        static_cast<uint32_t>(static_cast<uint64_t>(stage.bias[o] - total * g.zero)));
   }
   // FULLY_CONNECTED runs on the NPU with its rows along the height.
   const Extents extents = dense ? Extents{g.ow, 1, g.oc} : g.output();

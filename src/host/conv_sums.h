@@ -37,8 +37,9 @@ class SumSink {
  public:
   template <typename Fn>
   explicit SumSink(const Fn& fn)
-      : context_(&fn), call_([](const void* context, size_t y, size_t x, size_t c, size_t count,
-                                const int32_t* sums) {
+      : context_(&fn),
+        call_([](const void* context, size_t y, size_t x, size_t c, size_t count,
+                 const int32_t* sums) {
           (*static_cast<const Fn*>(context))(y, x, c, count, sums);
         }) {}
   void operator()(size_t y, size_t x, size_t c, size_t count, const int32_t* sums) const {

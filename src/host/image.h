@@ -17,8 +17,8 @@ struct Extents {
   size_t h = 1, w = 1, c = 1;
 };
 
-// Pitches in bytes. `lanes` are the elements of one pixel within one group; the last group of a cube
-// may hold fewer real channels, its other lanes exist in memory all the same.
+// Pitches in bytes. `lanes` are the elements of one pixel within one group; the last group of a
+// cube may hold fewer real channels, its other lanes exist in memory all the same.
 struct ImageView {
   std::byte* data = nullptr;
   Extents extents;
@@ -53,8 +53,8 @@ inline ImageView AsImage(const layout::TensorView& view, const Extents& extents,
 }
 
 // Copies `count` elements between channel `c` of a pixel and a dense array.
-inline void StoreChannels(const ImageView& image, size_t y, size_t x, size_t c,
-                          const void* values, size_t count) {
+inline void StoreChannels(const ImageView& image, size_t y, size_t x, size_t c, const void* values,
+                          size_t count) {
   const auto* from = static_cast<const std::byte*>(values);
   while (count > 0) {
     const size_t lane = c % image.lanes;
@@ -81,7 +81,8 @@ inline void LoadChannels(const ImageView& image, size_t y, size_t x, size_t c, v
   }
 }
 
-// Elements an elementwise kernel walks over: all of a row-major tensor, all lanes of a cube's groups.
+// Elements an elementwise kernel walks over: all of a row-major tensor, all lanes of a cube's
+// groups.
 inline size_t ElementwiseCount(const layout::TensorView& view, size_t elements, size_t channels,
                                size_t element_bytes = 1) {
   if (view.order == layout::Order::kRowMajor) return elements;

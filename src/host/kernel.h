@@ -19,7 +19,7 @@ enum class OrderSupport : uint8_t {
   kRowMajor,     // every operand row-major
   kElementwise,  // also: every run-time operand a cube of the same H, W, C (element i of the bytes
                  // of all whole groups maps to element i; padding lanes are computed and ignored)
-  kImage,        // also: every run-time operand a cube of any geometry, mixed with nothing row-major
+  kImage,  // also: every run-time operand a cube of any geometry, mixed with nothing row-major
 };
 
 // One operation, prepared: tables, multipliers and index lists are made once. Immutable after

@@ -44,8 +44,7 @@ class MeanKernel final : public Kernel {
     return plane_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
   }
   size_t scratch_bytes() const override { return elements_ * sizeof(int32_t); }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     if (plane_) {
       Plane(inputs[0], outputs[0]);
@@ -124,8 +123,7 @@ KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node) {
       .multiplier = arith::MeanMultiplier(arith::QuantizeMultiplier(real), count),
       .offset = static_cast<int32_t>(input.quant.zero_point() * count),
       .output_zero = output.quant.zero_point()};
-  const bool plane =
-      rank == 4 && extents[0] == 1 && reduced[1] && reduced[2] && !reduced[3];
+  const bool plane = rank == 4 && extents[0] == 1 && reduced[1] && reduced[2] && !reduced[3];
   return KernelResult(std::make_unique<MeanKernel>(arithmetic, extents, reduced, plane));
 }
 

@@ -20,8 +20,8 @@ void ApplyRounding(const OutputStage& stage, const int32_t* sums, size_t c, size
                                           static_cast<uint32_t>(stage.bias[c + i]));
     const int64_t scaled =
         arith::MultiplyByQuantizedMultiplier<kRounding>(sum, stage.multipliers[c + i]);
-    out[i] = static_cast<int8_t>(std::clamp<int64_t>(scaled + stage.zero_point, stage.clamp.min,
-                                                     stage.clamp.max));
+    out[i] = static_cast<int8_t>(
+        std::clamp<int64_t>(scaled + stage.zero_point, stage.clamp.min, stage.clamp.max));
   }
 }
 

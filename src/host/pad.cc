@@ -29,8 +29,7 @@ class PadKernel final : public Kernel {
   OrderSupport order_support() const override {
     return cubes_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
   }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     if (outputs[0].order == layout::Order::kCube) {
       Cube(inputs[0], outputs[0]);
@@ -106,8 +105,8 @@ KernelResult MakePad(const ir::Graph& graph, const ir::Node& node) {
     std::memcpy(&before, paddings.constant.data() + 2 * i * entry, sizeof(before));
     geometry.before[axis] = before;
   }
-  return KernelResult(std::make_unique<PadKernel>(
-      geometry, rank, static_cast<int8_t>(output.quant.zero_point())));
+  return KernelResult(
+      std::make_unique<PadKernel>(geometry, rank, static_cast<int8_t>(output.quant.zero_point())));
 }
 
 }  // namespace npu::host

@@ -55,8 +55,7 @@ class PoolKernel : public Kernel {
       : geometry_(geometry), clamp_(clamp) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const PoolGeometry& g = geometry_;
     const ImageView input = AsImage(inputs[0], g.input);
@@ -122,7 +121,8 @@ class AveragePoolKernel final : public PoolKernel {
         for (size_t i = 0; i < lanes; ++i) sums[i] += from[i];
       }
     }
-    const auto count = static_cast<int32_t>((rows.end - rows.begin) * (columns.end - columns.begin));
+    const auto count =
+        static_cast<int32_t>((rows.end - rows.begin) * (columns.end - columns.begin));
     for (size_t i = 0; i < lanes; ++i) {
       to[i] = Clamp(static_cast<int32_t>(arith::DivideRoundHalfAway(sums[i], count)));
     }
@@ -134,8 +134,7 @@ class AveragePoolKernel final : public PoolKernel {
 KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node) {
   const auto& params = std::get<ir::Pool2dParams>(node.params);
   const PoolGeometry geometry = GeometryOf(graph, node);
-  const arith::QuantizedRange clamp =
-      ActivationClamp(params.activation, graph.output(node).type);
+  const arith::QuantizedRange clamp = ActivationClamp(params.activation, graph.output(node).type);
   if (params.kind == ir::PoolKind::kMax) {
     return KernelResult(std::make_unique<MaxPoolKernel>(geometry, clamp));
   }

@@ -34,8 +34,7 @@ class FloatQuantizeKernel final : public Kernel {
         zero_point_(static_cast<float>(output.quant.zero_point())),
         range_(TypeRange(output.dtype)) {}
 
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const auto* from = inputs[0].as<const float>();
     auto* to = outputs[0].as<uint8_t>();
@@ -66,8 +65,7 @@ class DequantizeKernel final : public Kernel {
     }
   }
 
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const auto* from = inputs[0].as<const uint8_t>();
     auto* to = outputs[0].as<float>();

@@ -10,8 +10,7 @@ class ReshapeKernel final : public Kernel {
  public:
   explicit ReshapeKernel(size_t bytes) : bytes_(bytes) {}
 
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     std::memmove(outputs[0].data, inputs[0].data, bytes_);
   }
@@ -24,8 +23,8 @@ class ReshapeKernel final : public Kernel {
 
 KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node) {
   const ir::TensorType& type = graph.output(node).type;
-  return KernelResult(std::make_unique<ReshapeKernel>(
-      static_cast<size_t>(type.shape.elements()) * ElementBytes(type.dtype)));
+  return KernelResult(std::make_unique<ReshapeKernel>(static_cast<size_t>(type.shape.elements()) *
+                                                      ElementBytes(type.dtype)));
 }
 
 }  // namespace npu::host

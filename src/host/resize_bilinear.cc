@@ -57,8 +57,7 @@ class ResizeBilinearKernel final : public Kernel {
       : input_(input), rows_(std::move(rows)), columns_(std::move(columns)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const ImageView from = AsImage(inputs[0], input_);
     const ImageView to = AsImage(outputs[0], {rows_.size(), columns_.size(), input_.c});

@@ -78,8 +78,7 @@ class SiliconKernel final : public Kernel {
     if constexpr (std::is_same_v<Sums, ConvSums>) return sums_.scratch_bytes();
     return 0;
   }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     const ConvGeometry& g = sums_.geometry();
     const ImageView input = AsImage(inputs[0], g.input());
@@ -100,9 +99,9 @@ class SiliconKernel final : public Kernel {
 };
 
 Status CheckSizes(const encode::SiliconConv& conv) {
-  const auto extents = std::to_array<uint32_t>(
-      {conv.ic, conv.ih, conv.iw, conv.oc, conv.oh, conv.ow, conv.kh, conv.kw, conv.sh, conv.sw,
-       conv.dh, conv.dw});
+  const auto extents =
+      std::to_array<uint32_t>({conv.ic, conv.ih, conv.iw, conv.oc, conv.oh, conv.ow, conv.kh,
+                               conv.kw, conv.sh, conv.sw, conv.dh, conv.dw});
   const bool positive =
       std::all_of(extents.begin(), extents.end(), [](uint32_t e) { return e > 0; });
   const uint64_t taps = uint64_t{conv.kh} * conv.kw;

@@ -40,8 +40,7 @@ class SoftmaxKernel final : public Kernel {
   SoftmaxKernel(const Exponentials& table, size_t rows, size_t depth)
       : table_(table), rows_(rows), depth_(depth) {}
 
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const auto* from = inputs[0].as<const int8_t>();
     auto* to = outputs[0].as<int8_t>();
@@ -78,9 +77,9 @@ KernelResult MakeSoftmax(const ir::Graph& graph, const ir::Node& node) {
   const ir::TensorType& input = graph.input(node, 0).type;
   const auto depth = static_cast<size_t>(input.shape.back(0));
   const double beta = std::get<ir::SoftmaxParams>(node.params).beta;
-  return KernelResult(std::make_unique<SoftmaxKernel>(
-      MakeExponentials(beta, input.quant.scale()),
-      static_cast<size_t>(input.shape.elements()) / depth, depth));
+  return KernelResult(
+      std::make_unique<SoftmaxKernel>(MakeExponentials(beta, input.quant.scale()),
+                                      static_cast<size_t>(input.shape.elements()) / depth, depth));
 }
 
 }  // namespace npu::host

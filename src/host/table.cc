@@ -12,8 +12,7 @@ class TableKernel final : public Kernel {
       : table_(table), elements_(elements), channels_(channels) {}
 
   OrderSupport order_support() const override { return OrderSupport::kElementwise; }
-  void Run(std::span<const layout::TensorView> inputs,
-           std::span<const layout::TensorView> outputs,
+  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
     const size_t count = ElementwiseCount(inputs[0], elements_, channels_);
     const auto* from = inputs[0].as<const uint8_t>();
@@ -30,8 +29,7 @@ class TableKernel final : public Kernel {
 }  // namespace
 
 std::unique_ptr<Kernel> MakeTableKernel(const ByteTable& table, const ir::TensorType& type) {
-  const size_t channels =
-      type.shape.rank() == 0 ? 1 : static_cast<size_t>(type.shape.back(0));
+  const size_t channels = type.shape.rank() == 0 ? 1 : static_cast<size_t>(type.shape.back(0));
   return std::make_unique<TableKernel>(table, static_cast<size_t>(type.shape.elements()), channels);
 }
 

@@ -30,8 +30,8 @@ int32_t ClampTo(const QuantizedRange& range, int64_t value) {
 // 4.10: rescale, then clamp to the real bounds.
 int32_t ReluEntry(const UnaryQuant& q, QuantizedMultiplier m, const QuantizedRange& clamp,
                   int32_t value) {
-  return ClampTo(clamp, int64_t{q.output_zero} +
-                            MultiplyByQuantizedMultiplier(value - q.input_zero, m));
+  return ClampTo(clamp,
+                 int64_t{q.output_zero} + MultiplyByQuantizedMultiplier(value - q.input_zero, m));
 }
 
 // 4.11: one multiplier for each sign.
@@ -72,8 +72,7 @@ class HardSwish {
 
   int32_t Entry(int32_t value) const {
     const auto fine = static_cast<int16_t>((value - q_.input_zero) * 128);
-    const int16_t preshift =
-        arith::SaturatingRoundingDoublingHighMul16(fine, output_multiplier_);
+    const int16_t preshift = arith::SaturatingRoundingDoublingHighMul16(fine, output_multiplier_);
     int16_t relu = fine;
     if (relu_exponent_ > 0) relu = ShiftLeft(relu, relu_exponent_ - 1);
     relu = arith::SaturatingRoundingDoublingHighMul16(relu, relu_multiplier_);
@@ -147,11 +146,13 @@ ByteTable MakeTable(const ir::UnaryParams& params, const ir::TensorType& input,
       return LeakyReluTable(dtype, q, params.alpha);
     case ir::UnaryKind::kLogistic:
       return Fill(dtype, [&](int32_t value) {
-        return FloatEntry(q, [](float x) { return 1.0F / (1.0F + std::exp(-x)); }, value);
+        return FloatEntry(
+            q, [](float x) { return 1.0F / (1.0F + std::exp(-x)); }, value);
       });
     case ir::UnaryKind::kTanh:
       return Fill(dtype, [&](int32_t value) {
-        return FloatEntry(q, [](float x) { return std::tanh(x); }, value);
+        return FloatEntry(
+            q, [](float x) { return std::tanh(x); }, value);
       });
     case ir::UnaryKind::kHardSwish:
       break;
@@ -165,8 +166,7 @@ ByteTable MakeTable(const ir::UnaryParams& params, const ir::TensorType& input,
 KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node) {
   const ir::TensorType& input = graph.input(node, 0).type;
   const auto& params = std::get<ir::UnaryParams>(node.params);
-  return KernelResult(
-      MakeTableKernel(MakeTable(params, input, graph.output(node).type), input));
+  return KernelResult(MakeTableKernel(MakeTable(params, input, graph.output(node).type), input));
 }
 
 }  // namespace npu::host

@@ -63,8 +63,8 @@ Status VerifyQuantization(const Graph& graph, ValueId id) {
   }
   if (quant.per_tensor()) return OkStatus();
   if (quant.axis < 0 || static_cast<size_t>(quant.axis) >= type.shape.rank()) {
-    return Corrupt(fmt::format("{}: quantization axis {} does not exist", Describe(graph, id),
-                               quant.axis));
+    return Corrupt(
+        fmt::format("{}: quantization axis {} does not exist", Describe(graph, id), quant.axis));
   }
   const int32_t extent = type.shape[static_cast<size_t>(quant.axis)];
   if (quant.scales.size() != static_cast<size_t>(extent)) {
@@ -83,9 +83,9 @@ Status VerifyValue(const Graph& graph, ValueId id) {
     if (extent < 0) return Corrupt(fmt::format("{}: negative extent", Describe(graph, id)));
   }
   const std::optional<int64_t> elements = value.type.shape.CheckedElements();
-  const auto bytes = elements ? CheckedMul(*elements, static_cast<int64_t>(
-                                                          ElementBytes(value.type.dtype)))
-                              : std::nullopt;
+  const auto bytes =
+      elements ? CheckedMul(*elements, static_cast<int64_t>(ElementBytes(value.type.dtype)))
+               : std::nullopt;
   if (!bytes || *bytes > kMaxTensorBytes) {
     return Corrupt(fmt::format("{} is too large", Describe(graph, id)));
   }
@@ -112,8 +112,8 @@ class Availability {
   Status DefineInput(size_t position) {
     const ValueId id = graph_.inputs[position];
     if (!InRange(graph_, id)) {
-      return Corrupt(fmt::format("graph input {} refers to tensor {}, which does not exist",
-                                 position, id));
+      return Corrupt(
+          fmt::format("graph input {} refers to tensor {}, which does not exist", position, id));
     }
     return Define(id, fmt::format("graph input {}", position));
   }
@@ -127,8 +127,8 @@ class Availability {
         return Corrupt(fmt::format("{} reads tensor {}, which does not exist", who, id));
       }
       if (!available_[static_cast<size_t>(id)]) {
-        return Corrupt(fmt::format("{} reads {} before anything has written it", who,
-                                   Describe(graph_, id)));
+        return Corrupt(
+            fmt::format("{} reads {} before anything has written it", who, Describe(graph_, id)));
       }
     }
     if (node.outputs.empty()) return Corrupt(fmt::format("{} has no output", who));
@@ -144,8 +144,8 @@ class Availability {
   Status UseOutput(size_t position) const {
     const ValueId id = graph_.outputs[position];
     if (!InRange(graph_, id)) {
-      return Corrupt(fmt::format("graph output {} refers to tensor {}, which does not exist",
-                                 position, id));
+      return Corrupt(
+          fmt::format("graph output {} refers to tensor {}, which does not exist", position, id));
     }
     if (!available_[static_cast<size_t>(id)]) {
       return Corrupt(fmt::format("graph output {} is {}, which nothing writes", position,
@@ -157,9 +157,10 @@ class Availability {
  private:
   Status Define(ValueId id, const std::string& who) {
     if (available_[static_cast<size_t>(id)]) {
-      return Corrupt(fmt::format("{} writes {}, which is a constant, a graph input or written "
-                                 "before",
-                                 who, Describe(graph_, id)));
+      return Corrupt(
+          fmt::format("{} writes {}, which is a constant, a graph input or written "
+                      "before",
+                      who, Describe(graph_, id)));
     }
     available_[static_cast<size_t>(id)] = true;
     return OkStatus();

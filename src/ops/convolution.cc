@@ -62,21 +62,20 @@ Status CheckGeometry(const ir::Graph& graph, const ir::Node& node, const Params&
                      int32_t channels) {
   if (!ValidStep(params.sh) || !ValidStep(params.sw) || !ValidStep(params.dh) ||
       !ValidStep(params.dw)) {
-    return Unsupported(Reason::kConvGeometry,
-                       fmt::format("strides {}x{}, dilations {}x{}", params.sh, params.sw,
-                                   params.dh, params.dw));
+    return Unsupported(
+        Reason::kConvGeometry,
+        fmt::format("strides {}x{}, dilations {}x{}", params.sh, params.sw, params.dh, params.dw));
   }
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& filter = graph.input(node, 1).type.shape;
   const Shape& out = graph.output(node).type.shape;
-  const auto rows =
-      ir::ComputeAxisWindow(in[1], filter[1], params.sh, params.dh, params.padding);
+  const auto rows = ir::ComputeAxisWindow(in[1], filter[1], params.sh, params.dh, params.padding);
   const auto columns =
       ir::ComputeAxisWindow(in[2], filter[2], params.sw, params.dw, params.padding);
   if (rows.out != out[1] || columns.out != out[2] || out[3] != channels) {
     return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("output {} where [1,{},{},{}] follows", out.ToString(),
-                                   rows.out, columns.out, channels));
+                       fmt::format("output {} where [1,{},{},{}] follows", out.ToString(), rows.out,
+                                   columns.out, channels));
   }
   return OkStatus();
 }
@@ -104,8 +103,7 @@ ProblemData MakeProblem(const ir::Graph& graph, const ir::Node& node, size_t cha
   const ir::TensorType& output = graph.output(node).type;
   if (graph.has_input(node, 2)) {
     data.bias.resize(channels);
-    std::memcpy(data.bias.data(), graph.input(node, 2).constant.data(),
-                channels * sizeof(int32_t));
+    std::memcpy(data.bias.data(), graph.input(node, 2).constant.data(), channels * sizeof(int32_t));
   }
   data.multipliers = host::RealMultipliers(graph, node, channels);
   const arith::QuantizedRange clamp = host::ActivationClamp(activation, output);
@@ -160,8 +158,7 @@ Status CheckDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& filter = graph.input(node, 1).type.shape;
-  if (filter[0] != 1 || params.multiplier < 1 ||
-      int64_t{in[3]} * params.multiplier != filter[3]) {
+  if (filter[0] != 1 || params.multiplier < 1 || int64_t{in[3]} * params.multiplier != filter[3]) {
     return Unsupported(Reason::kConvGeometry,
                        fmt::format("{} channels, multiplier {}, filter {}", in[3],
                                    params.multiplier, filter.ToString()));
@@ -181,13 +178,11 @@ Status CheckFullyConnected(const ir::Graph& graph, const ir::Node& node) {
   const Shape& out = graph.output(node).type.shape;
   const int64_t rows = in.elements() / filter[1];
   const bool keeps = std::get<ir::FullyConnectedParams>(node.params).keep_num_dims;
-  const bool shaped = keeps ? out.rank() == in.rank() && in.back(0) == filter[1]
-                            : out.rank() == 2;
+  const bool shaped = keeps ? out.rank() == in.rank() && in.back(0) == filter[1] : out.rank() == 2;
   if (in.elements() % filter[1] != 0 || !shaped || out.elements() != rows * filter[0] ||
       out.back(0) != filter[0]) {
-    return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("{} times {} to {}", in.ToString(), filter.ToString(),
-                                   out.ToString()));
+    return Unsupported(Reason::kShapeMismatch, fmt::format("{} times {} to {}", in.ToString(),
+                                                           filter.ToString(), out.ToString()));
   }
   NPU_RETURN_IF_ERROR(CheckBias(graph, node, filter[0]));
   return CheckMultipliers(graph, node, filter[0]);
@@ -223,8 +218,7 @@ LowerResult LowerFullyConnected(const ir::Graph& graph, const ir::Node& node,
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& filter = graph.input(node, 1).type.shape;
   const auto& params = std::get<ir::FullyConnectedParams>(node.params);
-  ProblemData data =
-      MakeProblem(graph, node, static_cast<size_t>(filter[0]), params.activation);
+  ProblemData data = MakeProblem(graph, node, static_cast<size_t>(filter[0]), params.activation);
   encode::ConvProblem& p = data.problem;
   p.ic = static_cast<uint32_t>(filter[1]);
   p.oc = static_cast<uint32_t>(filter[0]);

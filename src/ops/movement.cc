@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of RESHAPE, PAD, CONCATENATION and RESIZE_BILINEAR. Source: tflite-delegate 4.9, 4.18, 4.21.
+// Rules of RESHAPE, PAD, CONCATENATION and RESIZE_BILINEAR. Source:
+// tflite-delegate 4.9, 4.18, 4.21.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,8 +27,8 @@ Status CheckPart(const ir::TensorType& part, const ir::TensorType& out, size_t a
     fits = i == axis || part.shape[i] == out.shape[i];
   }
   if (fits) return OkStatus();
-  return Unsupported(Reason::kShapeMismatch, fmt::format("{} to {}", part.shape.ToString(),
-                                                         out.shape.ToString()));
+  return Unsupported(Reason::kShapeMismatch,
+                     fmt::format("{} to {}", part.shape.ToString(), out.shape.ToString()));
 }
 
 }  // namespace
@@ -65,8 +66,8 @@ Status CheckPad(const ir::Graph& graph, const ir::Node& node) {
 }
 
 Status CheckConcatenation(const ir::Graph& graph, const ir::Node& node) {
-  NPU_RETURN_IF_ERROR(CheckCounts(node, std::max<size_t>(node.inputs.size(), 1),
-                                  node.inputs.size()));
+  NPU_RETURN_IF_ERROR(
+      CheckCounts(node, std::max<size_t>(node.inputs.size(), 1), node.inputs.size()));
   const ir::TensorType& out = graph.output(node).type;
   NPU_RETURN_IF_ERROR(CheckInt8(out));
   const auto rank = static_cast<int32_t>(out.shape.rank());
@@ -104,8 +105,8 @@ Status CheckResizeBilinear(const ir::Graph& graph, const ir::Node& node) {
   NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> size, ConstantIntegers(graph, node, 1));
   if (size.size() != 2 || size[0] != out.shape[1] || size[1] != out.shape[2] ||
       in.shape[3] != out.shape[3]) {
-    return Unsupported(Reason::kShapeMismatch, fmt::format("{} to {}", in.shape.ToString(),
-                                                           out.shape.ToString()));
+    return Unsupported(Reason::kShapeMismatch,
+                       fmt::format("{} to {}", in.shape.ToString(), out.shape.ToString()));
   }
   return OkStatus();
 }

@@ -23,8 +23,8 @@ host::KernelResult CheckedMake(const ir::Graph& graph, const ir::Node& node) {
 }
 
 template <CheckFn kCheck, LowerFn kLower>
-LowerResult CheckedLower(const ir::Graph& graph, const ir::Node& node,
-                         const chip::Profile& profile, bool exact) {
+LowerResult CheckedLower(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
+                         bool exact) {
   NPU_RETURN_IF_ERROR(kCheck(graph, node));
   return kLower(graph, node, profile, exact);
 }
@@ -48,7 +48,7 @@ constexpr LowerFn LowerOrNull() {
 }
 
 constexpr auto kOps = std::to_array<OpDef>({
-#define NPU_OP(name, family, lower, requant)                      \
+#define NPU_OP(name, family, lower, requant)                                \
   {name, &Check##family, &CheckedMake<&Check##family, &host::Make##family>, \
    LowerOrNull<&Check##family, lower>(), MakeOrNull<&Check##family, requant>()},
 #include "src/ops/op_list.inc"
@@ -61,8 +61,8 @@ std::span<const OpDef> AllOps() { return kOps; }
 
 const OpDef& FindOp(const ir::OpParams& params) {
   const std::string_view name = ir::OpName(params);
-  const auto* row = std::find_if(kOps.begin(), kOps.end(),
-                                 [&](const OpDef& op) { return op.name == name; });
+  const auto* row =
+      std::find_if(kOps.begin(), kOps.end(), [&](const OpDef& op) { return op.name == name; });
   assert(row != kOps.end());  // a test walks over every alternative of OpParams
   return *row;
 }

@@ -60,10 +60,8 @@ Status CheckPool2d(const ir::Graph& graph, const ir::Node& node) {
     return Unsupported(Reason::kPoolGeometry, fmt::format("window {}x{}, stride {}x{}", params.kh,
                                                           params.kw, params.sh, params.sw));
   }
-  const auto rows =
-      ir::ComputeAxisWindow(in.shape[1], params.kh, params.sh, 1, params.padding);
-  const auto columns =
-      ir::ComputeAxisWindow(in.shape[2], params.kw, params.sw, 1, params.padding);
+  const auto rows = ir::ComputeAxisWindow(in.shape[1], params.kh, params.sh, 1, params.padding);
+  const auto columns = ir::ComputeAxisWindow(in.shape[2], params.kw, params.sw, 1, params.padding);
   if (rows.out != out.shape[1] || columns.out != out.shape[2] || in.shape[3] != out.shape[3]) {
     return Unsupported(Reason::kShapeMismatch,
                        fmt::format("output {} where [1,{},{},{}] follows", out.shape.ToString(),
@@ -112,8 +110,8 @@ Status CheckMean(const ir::Graph& graph, const ir::Node& node) {
   NPU_ASSIGN_OR_RETURN(const AxisFlags reduced, ReducedAxes(graph, node));
   if (!MeanShapeFits(in.shape, out.shape, reduced,
                      std::get<ir::MeanParams>(node.params).keep_dims)) {
-    return Unsupported(Reason::kShapeMismatch, fmt::format("{} to {}", in.shape.ToString(),
-                                                           out.shape.ToString()));
+    return Unsupported(Reason::kShapeMismatch,
+                       fmt::format("{} to {}", in.shape.ToString(), out.shape.ToString()));
   }
   if (in.shape.elements() / out.shape.elements() > kMaxSummed) {
     return Unsupported(Reason::kShapeTooLarge, in.shape.ToString());
@@ -126,8 +124,8 @@ LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::
   const ir::TensorType& in = graph.input(node, 0).type;
   const ir::TensorType& out = graph.output(node).type;
   NPU_ASSIGN_OR_RETURN(const AxisFlags reduced, ReducedAxes(graph, node));
-  const bool plane = in.shape.rank() == 4 && in.shape[0] == 1 && reduced[1] && reduced[2] &&
-                     !reduced[3];
+  const bool plane =
+      in.shape.rank() == 4 && in.shape[0] == 1 && reduced[1] && reduced[2] && !reduced[3];
   if (!plane) return Unsupported(Reason::kMeanPlane, in.shape.ToString());
   encode::MeanProblem problem;
   problem.c = static_cast<uint32_t>(in.shape[3]);

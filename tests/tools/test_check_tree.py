@@ -122,6 +122,7 @@ class CheckTreeTest(unittest.TestCase):
         self.breaks("header-comment", "src/plan/a.h", "namespace a {\n\ntemplate <class T>\nT F(T x);\n}\n")
         self.breaks("header-comment", "src/plan/a.h", "class A {\n public:\n  int x() const;\n};\n")
         self.passes("src/plan/a.h", "// Twice x.\nint F(int x);\nint G(int x);\n\nclass A;\n")
+        self.passes("src/plan/a.h", "// What it is.\n#ifndef A_\n#define A_\n\nclass A {\n int x();\n};\n#endif\n")
         self.passes("src/plan/a.h", "// What it is.\nclass A {\n public:\n  int x() const;\n};\n")
 
     def test_op_list(self):

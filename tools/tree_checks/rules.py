@@ -190,16 +190,20 @@ def has_comment_above(lines, number):
 
 
 def check_header_comments(tree):
-    """Functions and classes of headers need a comment above; plain structs and enums speak for themselves."""
+    """Functions and classes of headers need a comment above; plain structs and enums speak for themselves.
+
+    The comment at the head of a file may stand for the only class in it.
+    """
     for path, text in tree.blanked.items():
         if path.suffix != ".h" or path.parts[0] not in ("include", "src"):
             continue
         lines = tree.cxx[path].splitlines()
+        headed = len(lines) > 1 and lines[1].startswith("//") and len(re.findall(r"(?m)^class [^;]*\{", text)) == 1
         for event, stack, scope, statement, at in scan(text):
             clean = re.sub(r"^template\s*<.*?>\s*(?=[\w\[])", "", " ".join(statement.split()))
             if event == "close" or stack[-1].kind != "namespace":
                 continue
-            is_class = event == "open" and scope.kind == "class" and clean.startswith("class")
+            is_class = event == "open" and scope.kind == "class" and clean.startswith("class") and not headed
             is_function = re.match(r"[^=]*\(", clean) and (event == "end" or scope.kind == "function")
             if not is_class and (not is_function or re.match(
                     r"(using|typedef|friend|static_assert|extern|namespace|class|struct|enum)\b|.*\boperator\b", clean)):
@@ -219,7 +223,7 @@ def check_op_list(tree):
         name = re.search(r'"(\w+)"', match.group(1))
         names = [name.group(1)] if name else re.findall(r"\b[A-Z][A-Z0-9_]+\b", match.group(1))[:1]
         for operation in names or [match.group(1).split(",")[0].strip()]:
-            line = line_of(tree.text[path], match.start())
+            line = line_of(tree.text[path], match.start(1))
             short = operation.replace("_", "").lower()
             if short not in tests.replace("_", "").lower():
                 yield Finding("op-list", str(path), line, f"{operation} has no test in tests/unit/ops")

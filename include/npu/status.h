@@ -45,6 +45,7 @@ class [[nodiscard]] Status {
   std::string_view reason_;
 };
 
+// Success, spelled out.
 inline Status OkStatus() { return {}; }
 
 // A value or the Status that prevented it. Reading the value of a failed Result is a bug (assert).

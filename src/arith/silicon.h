@@ -15,6 +15,7 @@
 
 namespace npu::arith {
 
+// The nearest value of the narrower type.
 constexpr int32_t SaturateToInt32(int64_t v) { return Saturate<int32_t>(v); }
 constexpr int16_t SaturateToInt16(int64_t v) { return Saturate<int16_t>(v); }
 constexpr int8_t SaturateToInt8(int64_t v) { return Saturate<int8_t>(v); }

@@ -23,13 +23,13 @@ constexpr T RoundUp(T a, T b) {
   return static_cast<T>(CeilDiv(a, b) * b);
 }
 
+// a + b and a * b, or nothing where the type cannot hold the result.
 template <std::integral T>
 constexpr std::optional<T> CheckedAdd(T a, T b) {
   T r{};
   if (__builtin_add_overflow(a, b, &r)) return std::nullopt;
   return r;
 }
-
 template <std::integral T>
 constexpr std::optional<T> CheckedMul(T a, T b) {
   T r{};
@@ -37,11 +37,13 @@ constexpr std::optional<T> CheckedMul(T a, T b) {
   return r;
 }
 
+// Whether `To` holds v exactly.
 template <std::integral To, std::integral From>
 constexpr bool FitsIn(From v) {
   return std::in_range<To>(v);
 }
 
+// The value of `To` nearest to v.
 template <std::integral To, std::integral From>
 constexpr To Saturate(From v) {
   if (std::cmp_less(v, std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();

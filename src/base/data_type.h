@@ -26,6 +26,7 @@ enum class DataType : uint8_t {
   kBool,
 };
 
+// "int8", "float32" ...; "invalid" for anything else.
 std::string_view Name(DataType type);
 // Bytes of one element; 0 for kInvalid.
 size_t ElementBytes(DataType type);

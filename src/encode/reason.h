@@ -31,6 +31,7 @@ inline constexpr std::string_view kPoolWindow = "pool.window";
 
 namespace npu::encode {
 
+// kUnsupported with one of the ids above.
 inline Status Unsupported(std::string_view reason, std::string text) {
   return Status(ErrorCode::kUnsupported, std::move(text), reason);
 }

@@ -67,6 +67,7 @@ inline void StoreChannels(const ImageView& image, size_t y, size_t x, size_t c, 
   }
 }
 
+// The inverse: `count` channels of one pixel, from channel `c` on, gathered into `values`.
 inline void LoadChannels(const ImageView& image, size_t y, size_t x, size_t c, void* values,
                          size_t count) {
   auto* to = static_cast<std::byte*>(values);

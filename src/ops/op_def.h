@@ -44,6 +44,7 @@ struct OpDef {
 // pool) has one.
 const OpDef& FindOp(const ir::OpParams& params);
 
+// Every row, in the order of op_list.inc.
 std::span<const OpDef> AllOps();
 
 }  // namespace npu::ops

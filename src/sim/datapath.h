@@ -35,6 +35,7 @@ struct DatapathResult {
   int32_t last_accumulator = 0;      // of the last channel of the last pixel
 };
 
+// Computes one task element by element, written to be read; the fast path is tested against it.
 DatapathResult RunClear(const Datapath& path, AddressSpace* memory);
 
 }  // namespace npu::sim

@@ -43,6 +43,7 @@ enum class Verdict : uint8_t {
   kUnimplemented,
 };
 
+// One launched task as the blocks see it: its registers, and where findings about it go.
 class TaskView {
  public:
   TaskView(const RegisterFile& file, const Launch& launch, uint32_t task, uint64_t list,

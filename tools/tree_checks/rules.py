@@ -184,7 +184,7 @@ def has_comment_above(lines, number):
             return False
         if line.startswith(("//", "/*", "*")) or "//" in line or line.endswith("*/"):
             return True
-        if not line or line == "}" or line.endswith("{"):
+        if not line or line.startswith("namespace"):
             return False
     return False
 

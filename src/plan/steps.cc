@@ -182,7 +182,8 @@ SlotId StepBuilder::EnsureRowMajor(ir::ValueId value) {
 
 SlotId StepBuilder::NewRowMajor(ir::ValueId value) {
   const ir::TensorType& type = program_->graph.type(value);
-  TensorSlot slot{.value = value, .order = Order::kRowMajor};
+  TensorSlot slot;
+  slot.value = value;
   slot.bytes = static_cast<uint64_t>(type.shape.elements()) * ElementBytes(type.dtype);
   slot.place.memory = Memory::kHost;
   const auto& outputs = program_->graph.outputs;
@@ -195,7 +196,11 @@ SlotId StepBuilder::NewRowMajor(ir::ValueId value) {
 }
 
 SlotId StepBuilder::NewCube(ir::ValueId value, const CubeShape& shape) {
-  TensorSlot slot{.value = value, .order = Order::kCube, .cube = shape, .bytes = shape.bytes()};
+  TensorSlot slot;
+  slot.value = value;
+  slot.order = Order::kCube;
+  slot.cube = shape;
+  slot.bytes = shape.bytes();
   slot.place.memory = Memory::kArena;
   program_->slots.push_back(slot);
   versions(value).push_back(static_cast<SlotId>(program_->slots.size() - 1));

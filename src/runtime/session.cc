@@ -180,7 +180,8 @@ Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepa
     NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1})));
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.input)->BeginCpuAccess());
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.output)->BeginCpuAccess());
-    const VerifyResult result = VerifyOp(op, buffers_.view(op.input), buffers_.view(op.output));
+    NPU_ASSIGN_OR_RETURN(const VerifyResult result,
+                         VerifyOp(op, buffers_.view(op.input), buffers_.view(op.output)));
     if (result.mismatches == 0) continue;
     statistics_.verify_mismatches += result.mismatches;
     const ir::Node& node = program_->graph.nodes[static_cast<size_t>(op.node)];

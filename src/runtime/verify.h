@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "npu/status.h"
 #include "src/layout/tensor_view.h"
 #include "src/plan/program.h"
 
@@ -13,11 +14,11 @@ namespace npu::runtime {
 
 struct VerifyResult {
   uint64_t mismatches = 0;  // elements that differ
-  std::string first;        // "element (c,h,w): device 3, expected 4"
+  std::string first;        // "(h,w,c)=(2,0,5): device 3, expected 4"
 };
 
-// Compares the real channels of the output cube with silicon arithmetic over the input cube.
-VerifyResult VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
+// Compares the real channels of the output cube with silicon arithmetic over the input cube. Allocates.
+Result<VerifyResult> VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
                       const layout::TensorView& output);
 
 }  // namespace npu::runtime

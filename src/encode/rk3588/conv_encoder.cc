@@ -110,6 +110,19 @@ void SetOffsets(const EncodedOp& op, const Tile& tile, ConvTask* t) {
       (c.multiplier.empty() ? layout::kAddendBytesPerChannel : layout::kRecordBytesPerChannel);
 }
 
+cost::ConvExtents ExtentsOf(const ConvTask& t) {
+  cost::ConvExtents extents;
+  extents.pixels = uint64_t{t.oh} * t.ow;
+  extents.ic = t.ic;
+  extents.oc = t.oc;
+  extents.kh = t.kh;
+  extents.kw = t.kw;
+  extents.input_pixels = uint64_t{t.ih} * t.iw;
+  extents.depthwise = t.depthwise;
+  extents.output_bytes = t.raw_int32 ? 4 : 1;
+  return extents;
+}
+
 // "conv.kernel_bytes": one kernel, or one group of a depthwise convolution.
 uint64_t KernelBytes(const SiliconConv& c) {
   const uint32_t channels = ProgrammedInput(c);
@@ -172,6 +185,7 @@ Result<EncodedOp> EncodeSilicon(const chip::Profile& chip, SiliconConv conv) {
     ConvTask task = TaskOf(c, tile);
     SetOffsets(op, tile, &task);
     NPU_ASSIGN_OR_RETURN(TaskProgram program, BuildConvTask(task));
+    program.extents = ExtentsOf(task);
     op.tasks.push_back(std::move(program));
   }
   op.weights = PackWeights(c);

@@ -40,10 +40,43 @@ void GatePrecision(TaskView* view, int64_t code) {
   view->Unimplemented<Reg>(!feature.id.empty(), feature.id, feature.name);
 }
 
+// Element types and units that every other gate depends on: with one of them missing, the gates of
+// the integer datapath would name features that the task does not really need.
+void GateTypes(TaskView* view) {
+  if (view->has(Block::kCna)) {
+    const auto con1 = view->Get<rk::CnaConvCon1>();
+    GatePrecision<rk::CnaConvCon1>(view, con1.proc_precision.get());
+    GatePrecision<rk::CnaConvCon1>(view, con1.in_precision.get());
+  }
+  if (view->has(Block::kCore)) {
+    GatePrecision<rk::CoreMiscCfg>(view, view->Get<rk::CoreMiscCfg>().proc_precision.get());
+  }
+  const auto format = view->Get<rk::DpuDataFormat>();
+  // The DPU calls the accumulators of a tf32 convolution fp32, which is no other feature.
+  if (!view->has(Block::kCna)) {
+    GatePrecision<rk::DpuDataFormat>(view, format.proc_precision.get());
+    GatePrecision<rk::DpuDataFormat>(view, format.in_precision.get());
+  }
+  const auto ew = view->Get<rk::DpuEwCfg>();
+  view->Unimplemented<rk::DpuEwCfg>(ew.ew_bypass.get() == 0 && ew.ew_lut_bypass.get() == 0,
+                                    "unimplemented.lut", "lookup table (LUT)");
+}
+
+// The same types in the blocks that must agree with CNA.
+void GateAgreement(TaskView* view) {
+  const auto format = view->Get<rk::DpuDataFormat>();
+  GatePrecision<rk::DpuDataFormat>(view, format.proc_precision.get());
+  GatePrecision<rk::DpuDataFormat>(view, format.in_precision.get());
+  if (!view->has(Block::kDpuRdma)) return;
+  const auto mode = view->Get<rk::DpuRdmaFeatureModeCfg>();
+  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.proc_precision.get());
+  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.in_precision.get());
+  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(mode.mrdma_fp16tofp32_en.get() != 0,
+                                                 "unimplemented.fp16", "fp16");
+}
+
 void GateCna(TaskView* view) {
   const auto con1 = view->Get<rk::CnaConvCon1>();
-  GatePrecision<rk::CnaConvCon1>(view, con1.proc_precision.get());
-  GatePrecision<rk::CnaConvCon1>(view, con1.in_precision.get());
   view->Unimplemented<rk::CnaConvCon1>(con1.deconv.get() != 0, "unimplemented.deconv",
                                        "hardware transposed convolution");
   view->Unimplemented<rk::CnaConvCon1>(con1.conv_mode.as_enum() != rk::ConvMode::kDirect &&
@@ -116,8 +149,6 @@ void GateDpuModes(TaskView* view) {
           mode.tp_en.get() != 0 || mode.comb_use.get() != 0,
       "unimplemented.dpu_write_modes", "regrouping, transposing and non-aligned DPU output");
   const auto format = view->Get<rk::DpuDataFormat>();
-  GatePrecision<rk::DpuDataFormat>(view, format.proc_precision.get());
-  GatePrecision<rk::DpuDataFormat>(view, format.in_precision.get());
   view->Unimplemented<rk::DpuDataFormat>(format.mc_surf_out.get() != 0, "unimplemented.multi_core",
                                          "multi-core co-work");
   const int64_t out = format.out_precision.get();
@@ -168,8 +199,6 @@ void GateScaleStages(TaskView* view) {
 void GateEw(TaskView* view) {
   const auto ew = view->Get<rk::DpuEwCfg>();
   if (ew.ew_bypass.get() != 0) return;
-  view->Unimplemented<rk::DpuEwCfg>(ew.ew_lut_bypass.get() == 0, "unimplemented.lut",
-                                    "lookup table (LUT)");
   if (ew.ew_op_bypass.get() != 0) return;
   view->Unimplemented<rk::DpuEwCfg>(ew.ew_op_type.get() != 0, "unimplemented.ew_integer_mul",
                                     "integer EW multiplication");
@@ -193,14 +222,10 @@ void GateEw(TaskView* view) {
 
 void GateRdma(TaskView* view) {
   const auto mode = view->Get<rk::DpuRdmaFeatureModeCfg>();
-  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.proc_precision.get());
-  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.in_precision.get());
   const int64_t comb = mode.comb_use.get();
   view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(
       comb != 0 && (comb != 5 || mode.flying_mode.get() != 0), "unimplemented.comb_use",
       "COMB_USE other than 0, or 5 behind a convolution");
-  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(mode.mrdma_fp16tofp32_en.get() != 0,
-                                                 "unimplemented.fp16", "fp16");
   const auto brdma = view->Get<rk::DpuRdmaBrdmaCfg>();
   const bool alu = brdma.brdma_use_alu.get() != 0;
   const bool cpend = brdma.brdma_use_cpend.get() != 0;
@@ -231,19 +256,17 @@ void GateRdma(TaskView* view) {
 }  // namespace
 
 void CheckCoverage(TaskView* view) {
+  GateTypes(view);
+  if (!view->runs()) return;
+  GateAgreement(view);
+  if (!view->runs()) return;
   if (view->has(Block::kCna)) {
     GateCna(view);
     GatePixels(view);
   }
-  if (view->has(Block::kCore)) {
-    const auto misc = view->Get<rk::CoreMiscCfg>();
-    GatePrecision<rk::CoreMiscCfg>(view, misc.proc_precision.get());
-  }
-  if (view->has(Block::kDpu)) {
-    GateDpuModes(view);
-    GateScaleStages(view);
-    GateEw(view);
-  }
+  GateDpuModes(view);
+  GateScaleStages(view);
+  GateEw(view);
   if (view->has(Block::kDpuRdma)) GateRdma(view);
 }
 

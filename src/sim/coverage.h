@@ -7,8 +7,9 @@
 
 namespace npu::sim {
 
-// Reports "unimplemented.*" for the launched blocks. Fields that the specification asks a simulator
-// to ignore (registers-rk3588 10, rk3588-conv-matmul 14 rule 8) raise nothing.
+// The DPU is launched (CheckStreams). Reports "unimplemented.*" for the launched blocks. Fields
+// that the specification asks a simulator to ignore (registers-rk3588 10, rk3588-conv-matmul 14
+// rule 8) raise nothing.
 void CheckCoverage(TaskView* view);
 
 }  // namespace npu::sim

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/base/worker_pool.h"
+#include "src/chip/profile.h"
 #include "src/sim/diagnostics.h"
 #include "src/sim/memory.h"
 
@@ -31,8 +32,10 @@ struct Assumptions {
 
 struct SimOptions {
   Path path = Path::kClear;
-  WorkerPool* pool = nullptr;  // fast path only; borrowed, may be null (one thread)
-  uint32_t core_index = 0;     // 0..3, as the kernel writes it into S_POINTER.CORE_ID
+  WorkerPool* pool = nullptr;              // fast path only; borrowed, may be null (one thread)
+  const chip::Profile* profile = nullptr;  // borrowed; its cost parameters fill modelled_us
+  double clock_mhz = 0;                    // of the timing model; 0: the profile's default
+  uint32_t core_index = 0;                 // 0..3, as the kernel writes it into S_POINTER.CORE_ID
   // A task with more multiply-accumulates than this is not computed: it would outlive the kernel's
   // watchdog (500 ms at 1 GHz are 2^39 of them), and hostile registers could ask for 2^70.
   uint64_t max_task_macs = uint64_t{1} << 39;
@@ -63,7 +66,7 @@ struct TaskReport {
   uint64_t weight_bytes = 0;   // W
   uint64_t output_bytes = 0;   // O: written, plus elementwise operands read
   uint64_t dpu_elements = 0;   // E
-  double modelled_us = 0.0;    // 0 while no cost model is linked
+  double modelled_us = 0.0;    // 0 without SimOptions::profile
 };
 
 struct KickResult {

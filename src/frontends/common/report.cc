@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/frontends/common/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "gen/version.h"
+
+namespace npu::frontends {
+namespace {
+
+// One kind of refusal: how often, and an example for people.
+struct Refusal {
+  std::string key;
+  size_t count = 0;
+  std::string text;
+};
+
+std::vector<Refusal> Refusals(const ClaimReport& report) {
+  std::vector<Refusal> all;
+  for (const NodeEntry& node : report.nodes) {
+    if (node.claimed) continue;
+    const std::string key = fmt::format("{} [{}]", node.op, node.reason);
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Refusal& r) { return r.key == key; });
+    if (found != all.end()) {
+      ++found->count;
+    } else {
+      all.push_back({key, 1, node.text});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Refusal& a, const Refusal& b) { return a.count > b.count; });
+  return all;
+}
+
+std::string Plural(size_t n, std::string_view word) {
+  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string_view LibraryVersion() { return kVersion; }
+
+size_t ClaimReport::claimed() const {
+  return static_cast<size_t>(
+      std::count_if(nodes.begin(), nodes.end(), [](const NodeEntry& n) { return n.claimed; }));
+}
+
+std::string SummaryLine(const ClaimReport& report, size_t max_reasons) {
+  std::string line =
+      fmt::format("claimed {} of {} in {}", report.claimed(), Plural(report.nodes.size(), "node"),
+                  Plural(report.partitions.size(), "partition"));
+  line += fmt::format(" on {}", report.device.provider);
+  if (!report.device.chip.empty()) line += fmt::format(" {}", report.device.chip);
+  line += fmt::format(" (rocket-npu {}, numerics.requant={})", LibraryVersion(),
+                      report.options.requant == plan::Requant::kExact ? "exact" : "chip");
+  const std::vector<Refusal> refusals = Refusals(report);
+  const size_t shown = std::min(max_reasons, refusals.size());
+  for (size_t i = 0; i < shown; ++i) {
+    line += fmt::format("{}{} {}: {}", i == 0 ? "; declined: " : "; ", refusals[i].count,
+                        refusals[i].key, refusals[i].text);
+  }
+  if (shown < refusals.size()) {
+    line += fmt::format("; and {} (explain=FILE lists all)",
+                        Plural(refusals.size() - shown, "other reason"));
+  }
+  return line;
+}
+
+std::string ProfileText(const PartitionTimes& times) {
+  return fmt::format("partition {}: {} runs, {:.3f} ms each ({:.3f} to {:.3f}), modelled {:.1f} us",
+                     times.partition, times.runs, times.mean_ms, times.min_ms, times.max_ms,
+                     times.modelled_us);
+}
+
+}  // namespace npu::frontends

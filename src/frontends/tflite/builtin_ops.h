@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator codes of the .tflite schema: those we handle, and names for all.
+#ifndef SRC_FRONTENDS_TFLITE_BUILTIN_OPS_H_
+#define SRC_FRONTENDS_TFLITE_BUILTIN_OPS_H_
+
+#include <cstdint>
+#include <string_view>
+
+namespace npu::tflite {
+
+enum BuiltinOp : int32_t {
+  kAdd = 0,
+  kAveragePool2d = 1,
+  kConcatenation = 2,
+  kConv2d = 3,
+  kDepthwiseConv2d = 4,
+  kDequantize = 6,
+  kFullyConnected = 9,
+  kLogistic = 14,
+  kMaxPool2d = 17,
+  kMul = 18,
+  kRelu = 19,
+  kReluN1To1 = 20,
+  kRelu6 = 21,
+  kReshape = 22,
+  kResizeBilinear = 23,
+  kSoftmax = 25,
+  kTanh = 28,
+  kCustom = 32,
+  kPad = 34,
+  kMean = 40,
+  kSub = 41,
+  kDelegate = 51,
+  kLeakyRelu = 98,
+  kQuantize = 114,
+  kHardSwish = 117,
+};
+
+// "CONV_2D"; empty for a code this library does not know.
+std::string_view BuiltinOpName(int32_t code);
+
+}  // namespace npu::tflite
+
+#endif  // SRC_FRONTENDS_TFLITE_BUILTIN_OPS_H_

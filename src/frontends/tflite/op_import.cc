@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/frontends/tflite/op_import.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "src/frontends/tflite/builtin_ops.h"
+
+namespace npu::tflite {
+namespace {
+
+Status BadParameters(std::string detail) {
+  return Status(ErrorCode::kCorruptData, std::move(detail), "op.parameters");
+}
+
+Result<ir::Activation> ImportActivation(int32_t value) {
+  switch (value) {
+    case abi::kActivationNone:
+      return ir::Activation::kNone;
+    case abi::kActivationRelu:
+      return ir::Activation::kRelu;
+    case abi::kActivationReluN1To1:
+      return ir::Activation::kReluN1To1;
+    case abi::kActivationRelu6:
+      return ir::Activation::kRelu6;
+    default:
+      break;
+  }
+  static constexpr std::array<std::string_view, 3> kOthers = {"TANH", "SIGN_BIT", "SIGMOID"};
+  const bool known = value >= abi::kActivationTanh && value <= abi::kActivationSigmoid;
+  return Status(ErrorCode::kUnsupported,
+                fmt::format("fused activation {} is not claimed",
+                            known ? std::string(kOthers[static_cast<size_t>(value - 4)])
+                                  : fmt::format("{} (not a known one)", value)),
+                "op.activation");
+}
+
+Result<ir::Padding> ImportPadding(int32_t value) {
+  if (value == abi::kPaddingSame) return ir::Padding::kSame;
+  if (value == abi::kPaddingValid) return ir::Padding::kValid;
+  return BadParameters(fmt::format("padding {} is neither SAME (1) nor VALID (2)", value));
+}
+
+template <typename T>
+const T* ParamsOf(const abi::Node& node) {
+  return static_cast<const T*>(node.builtin_data);
+}
+
+Result<ir::OpParams> ImportConv2d(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::ConvParams>(node);
+  NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
+  return ir::OpParams(ir::Conv2dParams{.padding = padding,
+                                       .sh = p.stride_height,
+                                       .sw = p.stride_width,
+                                       .dh = p.dilation_height_factor,
+                                       .dw = p.dilation_width_factor,
+                                       .activation = activation});
+}
+
+Result<ir::OpParams> ImportDepthwise(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::DepthwiseConvParams>(node);
+  NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
+  return ir::OpParams(ir::DepthwiseConv2dParams{.padding = padding,
+                                                .sh = p.stride_height,
+                                                .sw = p.stride_width,
+                                                .dh = p.dilation_height_factor,
+                                                .dw = p.dilation_width_factor,
+                                                .multiplier = p.depth_multiplier,
+                                                .activation = activation});
+}
+
+template <ir::PoolKind kKind>
+Result<ir::OpParams> ImportPool(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::PoolParams>(node);
+  NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
+  return ir::OpParams(ir::Pool2dParams{.kind = kKind,
+                                       .padding = padding,
+                                       .kh = p.filter_height,
+                                       .kw = p.filter_width,
+                                       .sh = p.stride_height,
+                                       .sw = p.stride_width,
+                                       .activation = activation});
+}
+
+Result<ir::OpParams> ImportFullyConnected(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::FullyConnectedParams>(node);
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
+  if (p.weights_format != 0) {
+    return Status(ErrorCode::kUnsupported,
+                  fmt::format("weights format {} is not claimed", p.weights_format),
+                  "op.parameters");
+  }
+  return ir::OpParams(
+      ir::FullyConnectedParams{.activation = activation, .keep_num_dims = p.keep_num_dims != 0});
+}
+
+template <ir::BinaryKind kKind>
+Result<ir::OpParams> ImportBinary(const abi::Node& node) {
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation,
+                       ImportActivation(ParamsOf<abi::BinaryParams>(node)->activation));
+  return ir::OpParams(ir::BinaryParams{.kind = kKind, .activation = activation});
+}
+
+Result<ir::OpParams> ImportConcatenation(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::ConcatenationParams>(node);
+  if (p.activation != abi::kActivationNone) {
+    return Status(ErrorCode::kUnsupported, "a concatenation with a fused activation is not claimed",
+                  "op.activation");
+  }
+  return ir::OpParams(ir::ConcatenationParams{.axis = p.axis});
+}
+
+template <ir::UnaryKind kKind>
+Result<ir::OpParams> ImportUnary(const abi::Node&) {
+  return ir::OpParams(ir::UnaryParams{.kind = kKind});
+}
+
+Result<ir::OpParams> ImportLeakyRelu(const abi::Node& node) {
+  const float alpha = ParamsOf<abi::LeakyReluParams>(node)->alpha;
+  if (!std::isfinite(alpha)) return BadParameters(fmt::format("LEAKY_RELU with alpha {}", alpha));
+  return ir::OpParams(ir::UnaryParams{.kind = ir::UnaryKind::kLeakyRelu, .alpha = alpha});
+}
+
+Result<ir::OpParams> ImportSoftmax(const abi::Node& node) {
+  const float beta = ParamsOf<abi::SoftmaxParams>(node)->beta;
+  if (!std::isfinite(beta)) return BadParameters(fmt::format("SOFTMAX with beta {}", beta));
+  return ir::OpParams(ir::SoftmaxParams{.beta = beta});
+}
+
+Result<ir::OpParams> ImportResizeBilinear(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::ResizeBilinearParams>(node);
+  return ir::OpParams(ir::ResizeBilinearParams{.align_corners = p.align_corners != 0,
+                                               .half_pixel_centers = p.half_pixel_centers != 0});
+}
+
+Result<ir::OpParams> ImportMean(const abi::Node& node) {
+  return ir::OpParams(
+      ir::MeanParams{.keep_dims = ParamsOf<abi::ReducerParams>(node)->keep_dims != 0});
+}
+
+template <typename Params>
+Result<ir::OpParams> ImportPlain(const abi::Node&) {
+  return ir::OpParams(Params{});
+}
+
+struct OpImport {
+  BuiltinOp code;
+  bool needs_params;
+  Result<ir::OpParams> (*import)(const abi::Node& node);
+};
+
+constexpr std::array kImports = {
+    OpImport{kAdd, true, ImportBinary<ir::BinaryKind::kAdd>},
+    OpImport{kAveragePool2d, true, ImportPool<ir::PoolKind::kAverage>},
+    OpImport{kConcatenation, true, ImportConcatenation},
+    OpImport{kConv2d, true, ImportConv2d},
+    OpImport{kDepthwiseConv2d, true, ImportDepthwise},
+    OpImport{kDequantize, false, ImportPlain<ir::DequantizeParams>},
+    OpImport{kFullyConnected, true, ImportFullyConnected},
+    OpImport{kLogistic, false, ImportUnary<ir::UnaryKind::kLogistic>},
+    OpImport{kMaxPool2d, true, ImportPool<ir::PoolKind::kMax>},
+    OpImport{kMul, true, ImportBinary<ir::BinaryKind::kMul>},
+    OpImport{kRelu, false, ImportUnary<ir::UnaryKind::kRelu>},
+    OpImport{kReluN1To1, false, ImportUnary<ir::UnaryKind::kReluN1To1>},
+    OpImport{kRelu6, false, ImportUnary<ir::UnaryKind::kRelu6>},
+    OpImport{kReshape, false, ImportPlain<ir::ReshapeParams>},
+    OpImport{kResizeBilinear, true, ImportResizeBilinear},
+    OpImport{kSoftmax, true, ImportSoftmax},
+    OpImport{kTanh, false, ImportUnary<ir::UnaryKind::kTanh>},
+    OpImport{kPad, false, ImportPlain<ir::PadParams>},
+    OpImport{kMean, true, ImportMean},
+    OpImport{kSub, true, ImportBinary<ir::BinaryKind::kSub>},
+    OpImport{kLeakyRelu, true, ImportLeakyRelu},
+    OpImport{kQuantize, false, ImportPlain<ir::QuantizeParams>},
+    OpImport{kHardSwish, false, ImportUnary<ir::UnaryKind::kHardSwish>},
+};
+
+}  // namespace
+
+std::string OpNameOf(const abi::Registration& registration) {
+  if (registration.custom_name != nullptr && *registration.custom_name != '\0') {
+    return registration.custom_name;
+  }
+  const std::string_view name = BuiltinOpName(registration.builtin_code);
+  return name.empty() ? fmt::format("operator {}", registration.builtin_code) : std::string(name);
+}
+
+Result<ir::OpParams> ImportParams(const abi::Registration& registration, const abi::Node& node) {
+  const std::string name = OpNameOf(registration);
+  if (registration.builtin_code == kCustom) {
+    const bool expected = name == "TFLite_Detection_PostProcess";
+    return Status(ErrorCode::kUnsupported,
+                  fmt::format("custom operation {} stays on the CPU{}", name,
+                              expected ? " (expected: it decodes boxes)" : ""),
+                  "op.custom");
+  }
+  for (const OpImport& row : kImports) {
+    if (row.code != registration.builtin_code) continue;
+    if (row.needs_params && node.builtin_data == nullptr) {
+      return BadParameters(name + " comes without parameters");
+    }
+    return row.import(node);
+  }
+  return Status(ErrorCode::kUnsupported, name + " is not an operation this version runs",
+                "op.unsupported");
+}
+
+}  // namespace npu::tflite

@@ -16,8 +16,8 @@
 
 namespace npu::device {
 
-// A buffer object. Freed with its last owner; the destructor waits for nothing, so wait for the jobs
-// that use it first. Contents start as zeros.
+// A buffer object. Freed with its last owner; the destructor waits for nothing, so wait for the
+// jobs that use it first. Contents start as zeros.
 class Buffer {
  public:
   virtual ~Buffer() = default;
@@ -44,9 +44,9 @@ struct Job {
 // What became of a job. Durations of a simulated device are modelled, never measured.
 struct JobReport {
   bool completed = false;
-  std::string failure;              // empty, or "hang: ...", "fault: ..." in words
+  std::string failure;                  // empty, or "hang: ...", "fault: ..." in words
   std::chrono::nanoseconds elapsed{0};  // wall time from submit to completion
-  double modelled_us = 0.0;         // 0 where the provider has no model
+  double modelled_us = 0.0;             // 0 where the provider has no model
   uint32_t kicks = 0;
   std::vector<std::string> diagnostics;  // strict simulator findings, one line each
 };
@@ -74,9 +74,9 @@ class Device {
   virtual const DeviceInfo& info() const = 0;
   // kOutOfMemory when host memory or the 4 GiB address space ends; the message tells which.
   virtual Result<std::unique_ptr<Buffer>> Allocate(uint64_t bytes) = 0;
-  // Validates the job (addresses, alignment, counts, buffers), runs it and waits until it is done or
-  // has failed. A hung job is reported as kDeviceFault after the kernel's timeout (at once on the
-  // simulator); `report`, if not null, is filled in both cases.
+  // Validates the job (addresses, alignment, counts, buffers), runs it and waits until it is done
+  // or has failed. A hung job is reported as kDeviceFault after the kernel's timeout (at once on
+  // the simulator); `report`, if not null, is filled in both cases.
   virtual Status Run(const Job& job, JobReport* report) = 0;
   virtual DeviceStatistics statistics() const = 0;
 };

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a device by the name of its provider.
+#ifndef SRC_DEVICE_OPEN_H_
+#define SRC_DEVICE_OPEN_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "npu/status.h"
+#include "src/base/log.h"
+#include "src/base/worker_pool.h"
+#include "src/device/device.h"
+
+namespace npu::device {
+
+struct OpenOptions {
+  // sim                    the simulated NPU, in this process
+  // null                   accepts jobs and computes nothing (tests, timing of the host's part)
+  // record:PROVIDER:DIR    PROVIDER, with every job saved as DIR/job-NNNNNN.npujob
+  // auto                   a real NPU; never the simulator
+  // none                   no device: kNoDevice
+  std::string provider = "auto";
+  std::string chip = "rk3588";  // which chip sim and null stand for
+
+  // Simulator only.
+  bool sim_fast = true;  // the fast path; the clear one gives the same bits, slower
+  std::shared_ptr<WorkerPool> pool =
+      nullptr;  // workers of the fast path; null: the caller's thread
+  // Jobs that silicon completes with wrong data (a program error) fail instead.
+  bool strict = true;
+  bool can_chain = false;  // offer several tasks per kick, which stock kernels do not
+  double clock_mhz = 0;    // of the timing model; 0: the chip's nominal clock
+
+  uint32_t record_limit = 1000;  // jobs saved by `record`; later ones only run
+
+  Logger logger = Logger();
+};
+
+// Errors: kNoDevice (none; auto without a usable NPU: what was tried, errno in words, the remedy),
+// kInvalidArgument (unknown provider or chip, with what exists), kIoError (record directory).
+Result<std::shared_ptr<Device>> Open(const OpenOptions& options);
+
+}  // namespace npu::device
+
+#endif  // SRC_DEVICE_OPEN_H_

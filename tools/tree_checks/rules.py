@@ -23,7 +23,7 @@ INCLUDES = {
     "cost": LOW | {"chip"},
     "encode": HARDWARE,
     "sim": LOW | {"regs", "chip", "arith", "cost", "gen"},
-    "device": LOW | {"regs", "chip", "gen"},
+    "device": LOW | {"regs", "chip", "cost", "gen"},
     "ir": LOW,
     "host": LOW | {"ir", "layout", "arith", "chip"},
     "ops": HARDWARE - {"gen"} | {"ir", "host", "encode"},

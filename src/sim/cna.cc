@@ -33,7 +33,7 @@ bool LoadLine(const ConvConfig& c, const AddressSpace& memory, int surface, int 
     return false;
   }
   for (int x = 0; x < c.iw; ++x) {
-    int8_t* pixel = cube->data.data() + (cube->At(y, x) - cube->data.data()) + surface * kAtom;
+    int8_t* pixel = cube->At(y, x) + surface * kAtom;
     const std::byte* atom = line->data() + x * kAtom;
     for (int i = 0; i < kAtom; ++i) pixel[i] = static_cast<int8_t>(atom[i]);
   }
@@ -68,7 +68,7 @@ bool LoadPixels(const ConvConfig& c, const AddressSpace& memory, FeatureCube* cu
       return false;
     }
     for (int x = 0; x < c.iw; ++x) {
-      int8_t* pixel = cube->data.data() + (cube->At(y, x) - cube->data.data());
+      int8_t* pixel = cube->At(y, x);
       for (int i = 0; i < c.pixel_channels; ++i) {
         pixel[i] =
             ConvertPixel(c.pixel_converter, line[static_cast<size_t>(x * c.pixel_channels + i)]);

@@ -18,10 +18,13 @@ struct FeatureCube {
   int height = 0, width = 0, channels = 0;
   int pitch = 0;  // channels rounded up to 16
   std::vector<int8_t> data;
-  const int8_t* At(int y, int x) const {
-    return data.data() +
-           (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
-               static_cast<size_t>(pitch);
+  const int8_t* At(int y, int x) const { return data.data() + Index(y, x); }
+  int8_t* At(int y, int x) { return data.data() + Index(y, x); }
+
+ private:
+  size_t Index(int y, int x) const {
+    return (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
+           static_cast<size_t>(pitch);
   }
 };
 

@@ -28,7 +28,7 @@ uint64_t Product(std::initializer_list<int64_t> factors) {
 }
 
 // The terms of performance-facts 4.1.
-TaskReport Account(const ConvConfig* c, const DpuConfig& d, const RdmaConfig& r) {
+TaskReport Account(const ConvConfig* c, const DpuConfig& d) {
   TaskReport report;
   const int64_t pixels = int64_t{d.height} * d.width;
   const int64_t channels16 = RoundUp(d.channels, 16);
@@ -37,7 +37,6 @@ TaskReport Account(const ConvConfig* c, const DpuConfig& d, const RdmaConfig& r)
   report.output_bytes = Product({pixels, channels16, d.out_bytes()});
   if (d.ew.op) report.output_bytes += plane;
   if (d.flying) report.feature_bytes = plane;
-  (void)r;
   if (c == nullptr) return report;
   const int64_t taps = int64_t{c->kh} * c->kw;
   if (c->depthwise) {
@@ -105,7 +104,7 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
   const ConvConfig* c = conv ? &*conv : nullptr;
   DpuConfig dpu = DecodeDpu(c, view);
   const RdmaConfig rdma = DecodeRdma(dpu, view);
-  const TaskReport report = Account(c, dpu, rdma);
+  const TaskReport report = Account(c, dpu);
   if (std::max(report.macs, report.dpu_elements) > options.max_task_macs) {
     view->Hang<rk::DpuDataCubeHeight>("task.too_long",
                                       "the task would outlive the kernel's watchdog");

@@ -201,6 +201,7 @@ Program MakeElementwise(int columns) {
   p.Set(rk::DpuDataFormat{});
   p.Edit<rk::DpuBsCfg>([](auto& r) { r.bs_bypass = 1; });
   p.Edit<rk::DpuEwCfg>([](auto& r) {
+    r.ew_bypass = 0;
     r.ew_op_src = rk::OperandSrc::kDma;
     r.ew_lut_bypass = 1;
     r.ew_relu_bypass = 1;

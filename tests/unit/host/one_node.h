@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -42,9 +41,10 @@ class OneNode {
   template <typename T>
   OneNode& Constant(const ir::TensorType& type, const std::vector<T>& values) {
     const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    storage_.emplace_back(bytes, bytes + values.size() * sizeof(T));
+    storage_.push_back(
+        std::make_shared<const std::vector<std::byte>>(bytes, bytes + values.size() * sizeof(T)));
     node().inputs.push_back(Add(type));
-    graph_.values.back().constant = storage_.back();
+    graph_.values.back().constant = *storage_.back();
     return *this;
   }
   OneNode& Absent() {
@@ -72,7 +72,8 @@ class OneNode {
   }
 
   ir::Graph graph_;
-  std::deque<std::vector<std::byte>> storage_;
+  // Shared, so that a copy of the node keeps the bytes its graph refers to.
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> storage_;
 };
 
 template <typename T>

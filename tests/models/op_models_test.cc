@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <string>
 
+#include "src/chip/profile.h"
+#include "src/host/silicon_conv.h"
 #include "src/layout/pack.h"
 #include "src/ops/op_def.h"
 #include "tests/models/case_reader.h"
@@ -201,6 +204,87 @@ TEST_F(OpModels, NetworkNodesEqualReference) {
             << " of them on cubes too\n";
   for (const std::string& name : other) std::cout << "not in this slice: " << name << '\n';
   EXPECT_GT(tally.total, 500);
+}
+
+// What the NPU computes for a node, by its own description, from the inputs BUILTIN_REF had.
+template <typename T>
+std::vector<T> Recompute(const encode::SiliconConv& silicon, const std::vector<std::byte>& input) {
+  auto kernel = host::MakeSiliconConv(silicon);
+  EXPECT_TRUE(kernel.ok());
+  std::vector<std::byte> in = input;
+  std::vector<T> out(size_t{silicon.oh} * silicon.ow * silicon.oc);
+  const layout::TensorView in_view{.data = in.data(), .shape = {}};
+  const layout::TensorView out_view{.data = reinterpret_cast<std::byte*>(out.data()), .shape = {}};
+  std::vector<std::byte> scratch((*kernel)->scratch_bytes());
+  (*kernel)->Run({&in_view, 1}, {&out_view, 1}, scratch);
+  return out;
+}
+
+int LargestDifference(const std::vector<int8_t>& got, const std::vector<std::byte>& expected) {
+  int largest = got.size() == expected.size() ? 0 : 256;
+  for (size_t i = 0; i < std::min(got.size(), expected.size()); ++i) {
+    largest = std::max(largest, std::abs(got[i] - static_cast<int8_t>(expected[i])));
+  }
+  return largest;
+}
+
+struct LowerTally {
+  std::map<int, int> differences;  // largest difference -> nodes
+  std::map<std::string, int> on_host;
+};
+
+void LowerCase(const OpCase& c, bool exact, LowerTally& tally) {
+  const ir::Node& node = c.graph.nodes[0];
+  const ops::OpDef& def = ops::FindOp(node.params);
+  if (def.lower == nullptr) return;
+  auto op = def.lower(c.graph, node, *chip::FindChip("rk3588"), exact);
+  if (!op.ok()) {
+    EXPECT_EQ(op.status().code(), ErrorCode::kUnsupported) << c.name;
+    ++tally.on_host[c.op + " " + std::string(op.status().reason())];
+    return;
+  }
+  const std::vector<std::byte>& input = c.data[static_cast<size_t>(node.inputs[0])];
+  const std::vector<std::byte>& expected = c.data[static_cast<size_t>(node.outputs[0])];
+  std::vector<int8_t> got;
+  if (op->silicon.raw_int32) {
+    std::vector<int32_t> sums = Recompute<int32_t>(op->silicon, input);
+    auto requantize = def.make_requant(c.graph, node);
+    ASSERT_TRUE(requantize.ok());
+    got.resize(sums.size());
+    const layout::TensorView in{.data = reinterpret_cast<std::byte*>(sums.data()), .shape = {}};
+    const layout::TensorView out{.data = reinterpret_cast<std::byte*>(got.data()), .shape = {}};
+    (*requantize)->Run({&in, 1}, {&out, 1}, {});
+  } else {
+    got = Recompute<int8_t>(op->silicon, input);
+  }
+  const int largest = LargestDifference(got, expected);
+  EXPECT_LE(largest, exact ? 0 : op->bound.counts) << c.name;
+  ++tally.differences[largest];
+}
+
+void PrintTally(const char* mode, const LowerTally& tally) {
+  std::cout << mode << ':';
+  for (const auto& [difference, nodes] : tally.differences) {
+    std::cout << ' ' << nodes << " nodes differ by at most " << difference << ';';
+  }
+  for (const auto& [reason, nodes] : tally.on_host) {
+    std::cout << ' ' << nodes << " on the host for " << reason << ';';
+  }
+  std::cout << '\n';
+}
+
+// The arithmetic of the command streams (not the streams: conformance checks those).
+TEST_F(OpModels, NetworkNodesOnTheNpuStayWithinTheirBound) {
+  LowerTally chip, exact;
+  for (const OpCase& c : cases()) {
+    if (!IsNetwork(c) || !c.excluded.empty()) continue;
+    LowerCase(c, false, chip);
+    LowerCase(c, true, exact);
+  }
+  PrintTally("chip", chip);
+  PrintTally("exact", exact);
+  EXPECT_GT(chip.differences[0] + chip.differences[1], 200);
+  EXPECT_GT(exact.differences[0], 150);
 }
 
 TEST_F(OpModels, OtherTypesAreDeclinedWithAReason) {

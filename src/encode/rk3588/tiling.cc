@@ -71,6 +71,12 @@ class Tiler {
            DataBanks(chip_, ic, p_.iw, InputRows(rows)) <= banks;
   }
 
+  bool WholePlaneFits(uint32_t ic, uint32_t weight_banks) const {
+    return p_.ih <= chip_.feature.input_height_max &&
+           DataBanks(chip_, ic, p_.iw, p_.ih) <=
+               std::min(chip_.cbuf.data_banks_max, chip_.cbuf.banks - weight_banks);
+  }
+
   std::optional<Cut> CutRows(uint32_t channels) const {
     const uint64_t weights = WeightBytes(channels);
     if (channels > chip_.feature.output_channels_max) return std::nullopt;
@@ -114,7 +120,10 @@ class Tiler {
         t.in_row = static_cast<uint32_t>(std::max<int64_t>(first, 0));
         t.in_rows = static_cast<uint32_t>(std::min<int64_t>(last, p_.ih - 1)) + 1 - t.in_row;
         t.pad_top = static_cast<uint32_t>(std::max<int64_t>(-first, 0));
-        t.data_banks = DataBanks(chip_, InputChannels(channel, t.channels), p_.iw, t.in_rows);
+        // A task of all rows names the whole plane, as the drivers' programs do.
+        const uint32_t ic = InputChannels(channel, t.channels);
+        if (t.rows == p_.oh && WholePlaneFits(ic, cut.weight_banks)) t.in_rows = p_.ih;
+        t.data_banks = DataBanks(chip_, ic, p_.iw, t.in_rows);
         t.weight_banks = chip_.cbuf.banks - t.data_banks;
         tiles.push_back(t);
       }

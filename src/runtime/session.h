@@ -22,8 +22,8 @@ struct SessionOptions {
   // At the first run each NPU operation is recomputed on the host from the device's own inputs with
   // silicon arithmetic and must be equal; on a mismatch the session runs on the host from then on.
   bool verify_first = false;
-  Logger logger;
-  std::shared_ptr<WorkerPool> pool;  // for host steps; null: the caller's thread alone
+  Logger logger = Logger();
+  std::shared_ptr<WorkerPool> pool = nullptr;  // for host steps; null: the caller's thread alone
 };
 
 struct SessionStatistics {

@@ -17,9 +17,10 @@ struct VerifyResult {
   std::string first;        // "(h,w,c)=(2,0,5): device 3, expected 4"
 };
 
-// Compares the real channels of the output cube with silicon arithmetic over the input cube. Allocates.
+// Compares the real channels of the output cube with silicon arithmetic over the input cube.
+// Allocates.
 Result<VerifyResult> VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
-                      const layout::TensorView& output);
+                              const layout::TensorView& output);
 
 }  // namespace npu::runtime
 

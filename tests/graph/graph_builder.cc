@@ -17,7 +17,7 @@ int32_t OutExtent(int32_t in, int32_t k, int32_t s, ir::Padding padding) {
 
 ir::ValueId GraphBuilder::NewValue(DataType dtype, Shape shape, ir::Quantization quant) {
   ir::Value value;
-  value.name = "v" + std::to_string(graph_.values.size());
+  value.name = std::to_string(graph_.values.size());
   value.type = {dtype, shape, std::move(quant)};
   graph_.values.push_back(std::move(value));
   return static_cast<ir::ValueId>(graph_.values.size() - 1);

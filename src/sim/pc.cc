@@ -221,6 +221,7 @@ void CommandFetcher::RunLaunch(const Launch& launch, KickState* state) {
     context.index_in_kick = state->task;
     context.tasks_in_kick = state->kick->task_number;
     context.cbuf = &cbuf_;
+    context.fast = options_.path == Path::kFast ? &fast_ : nullptr;
     context.last_accumulator = &last_accumulator_;
     report = RunTask(options_, context, state->memory, &view);
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/sim/cna.h"
+#include "src/sim/fast_path.h"
 #include "src/sim/memory.h"
 #include "src/sim/register_file.h"
 #include "src/sim/simulator.h"
@@ -18,7 +19,7 @@ namespace npu::sim {
 
 class CommandFetcher {
  public:
-  explicit CommandFetcher(const SimOptions& options) : options_(options) {}
+  explicit CommandFetcher(const SimOptions& options) : options_(options), fast_(options.pool) {}
 
   void Reset();
   // One kick as the kernel starts it. `result` receives everything but the modelled time.
@@ -58,6 +59,7 @@ class CommandFetcher {
   const SimOptions options_;
   RegisterFile file_;
   Cbuf cbuf_;
+  FastPath fast_;
   std::vector<Launch> pending_;
   uint64_t list_serial_ = 0;
   uint32_t launches_in_list_ = 0;

@@ -88,6 +88,19 @@ void Compute(const Datapath& path, const TaskContext& context, AddressSpace* mem
   }
 }
 
+// True if the fast path ran the task; else the clear path finds its operands in CBUF.
+bool RunFast(const ConvConfig& conv, const DpuConfig& dpu, const RdmaConfig& rdma,
+             const TaskContext& context, AddressSpace* memory) {
+  if (context.fast == nullptr) return false;
+  const std::optional<int32_t> last = context.fast->Run(conv, dpu, rdma, memory, context.cbuf);
+  if (last) {
+    *context.last_accumulator = *last;
+  } else {
+    context.fast->Materialize(context.cbuf);
+  }
+  return last.has_value();
+}
+
 }  // namespace
 
 TaskReport RunTask(const SimOptions& options, const TaskContext& context, AddressSpace* memory,
@@ -111,6 +124,8 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
   }
   if (!view->runs()) return report;
   dpu.residue = ChainResidue(options, context, dpu, view);
+  if (!view->runs()) return report;
+  if (c != nullptr && RunFast(*c, dpu, rdma, context, memory)) return report;
   if (c != nullptr) LoadOperands(*c, context.first_of_job, *memory, context.cbuf, view);
   if (!view->runs()) return report;
   std::vector<ChannelOperands> operands;

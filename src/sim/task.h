@@ -4,6 +4,7 @@
 #define SRC_SIM_TASK_H_
 
 #include "src/sim/cna.h"
+#include "src/sim/fast_path.h"
 #include "src/sim/memory.h"
 #include "src/sim/simulator.h"
 #include "src/sim/task_view.h"
@@ -17,6 +18,7 @@ struct TaskContext {
   uint32_t tasks_in_kick = 1;
   Cbuf* cbuf = nullptr;
   int32_t* last_accumulator = nullptr;
+  FastPath* fast = nullptr;  // null: the clear path runs everything
 };
 
 // The view's verdict says what became of it; the report is filled when it ran.

@@ -9,6 +9,7 @@
 #include "src/host/image.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
+#include "src/host/simd.h"
 
 namespace npu::host {
 namespace {
@@ -16,25 +17,41 @@ namespace {
 using arith::MultiplyByQuantizedMultiplier;
 using arith::QuantizedMultiplier;
 
-// Offset + the sum of two table entries, or the product of two differences.
+// Elements of one step.
+constexpr size_t kBlock = 64;
+
+// The sum of two table entries, or the product of two differences, rescaled.
 struct BinaryArithmetic {
   bool product = false;
   // ADD, SUB: an operand's byte -> its rescaled value (SUB negates b's). MUL: byte - zero point.
   std::array<int32_t, 256> a{}, b{};
-  QuantizedMultiplier output;
+  // The output multiplier, repeated for every element of a step.
+  std::array<int32_t, kBlock> bias{}, multiplier{}, left{}, right{};
   int32_t output_zero = 0;
   arith::QuantizedRange clamp;
 
-  int8_t Finish(int32_t value) const {
-    const int64_t scaled = MultiplyByQuantizedMultiplier(value, output);
-    return static_cast<int8_t>(std::clamp<int64_t>(scaled + output_zero, clamp.min, clamp.max));
+  void SetOutput(QuantizedMultiplier m) {
+    multiplier.fill(m.multiplier);
+    left.fill(std::max(m.exponent, 0));
+    right.fill(std::max(-m.exponent, 0));
   }
   void Row(const uint8_t* pa, size_t step_a, const uint8_t* pb, size_t step_b, size_t count,
            int8_t* to) const {
-    if (product) {
-      for (size_t i = 0; i < count; ++i) to[i] = Finish(a[pa[i * step_a]] * b[pb[i * step_b]]);
-    } else {
-      for (size_t i = 0; i < count; ++i) to[i] = Finish(a[pa[i * step_a]] + b[pb[i * step_b]]);
+    const RequantizeArrays arrays{.bias = bias.data(),
+                                  .multiplier = multiplier.data(),
+                                  .left = left.data(),
+                                  .right = right.data()};
+    std::array<int32_t, kBlock> values;
+    for (size_t done = 0; done < count; done += kBlock) {
+      const size_t n = std::min(kBlock, count - done);
+      const uint8_t* from_a = pa + done * step_a;
+      const uint8_t* from_b = pb + done * step_b;
+      for (size_t i = 0; i < n; ++i) {
+        const int32_t va = a[from_a[i * step_a]];
+        const int32_t vb = b[from_b[i * step_b]];
+        values[i] = product ? va * vb : va + vb;
+      }
+      RequantizeDouble(values.data(), arrays, n, output_zero, clamp.min, clamp.max, to + done);
     }
   }
 };
@@ -58,13 +75,13 @@ BinaryArithmetic MakeArithmetic(const ir::BinaryParams& params, const ir::Quanti
   if (params.kind == ir::BinaryKind::kMul) {  // 4.6: all in float32
     arithmetic.product = true;
     const float real = a.scale() * b.scale() / output_scale;
-    arithmetic.output = arith::QuantizeMultiplier(static_cast<double>(real));
+    arithmetic.SetOutput(arith::QuantizeMultiplier(static_cast<double>(real)));
     return arithmetic;
   }
   // 4.5: 2^20 units of the larger input scale, doubled.
   const double twice_max = 2.0 * static_cast<double>(std::max(a.scale(), b.scale()));
   const float unit = static_cast<float>(1 << 20) * output_scale;
-  arithmetic.output = arith::QuantizeMultiplier(twice_max / static_cast<double>(unit));
+  arithmetic.SetOutput(arith::QuantizeMultiplier(twice_max / static_cast<double>(unit)));
   const QuantizedMultiplier ma =
       arith::QuantizeMultiplier(static_cast<double>(a.scale()) / twice_max);
   const QuantizedMultiplier mb =

@@ -30,9 +30,11 @@ void Finish(const OutputStage& stage, const ImageView& output, size_t y, size_t 
   }
 }
 
+// Sums is ConvSums or DepthwiseSums.
+template <typename Sums>
 class ConvKernel final : public Kernel {
  public:
-  ConvKernel(ConvSums sums, OutputStage stage) : sums_(std::move(sums)), stage_(std::move(stage)) {}
+  ConvKernel(Sums sums, OutputStage stage) : sums_(std::move(sums)), stage_(std::move(stage)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
   size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
@@ -46,27 +48,7 @@ class ConvKernel final : public Kernel {
   }
 
  private:
-  ConvSums sums_;
-  OutputStage stage_;
-};
-
-class DepthwiseKernel final : public Kernel {
- public:
-  DepthwiseKernel(DepthwiseSums sums, OutputStage stage)
-      : sums_(std::move(sums)), stage_(std::move(stage)) {}
-
-  OrderSupport order_support() const override { return OrderSupport::kImage; }
-  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
-           std::span<std::byte> /*scratch*/) const noexcept override {
-    const ImageView output = AsImage(outputs[0], sums_.geometry().output());
-    const auto finish = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
-      Finish(stage_, output, y, x, c, count, sums);
-    };
-    sums_.Run(AsImage(inputs[0], sums_.geometry().input()), SumSink(finish));
-  }
-
- private:
-  DepthwiseSums sums_;
+  Sums sums_;
   OutputStage stage_;
 };
 
@@ -84,7 +66,7 @@ class FullyConnectedKernel final : public Kernel {
   }
 
  private:
-  ConvKernel kernel_;
+  ConvKernel<ConvSums> kernel_;
 };
 
 ConvGeometry FullyConnectedGeometry(const ir::Graph& graph, const ir::Node& node) {
@@ -133,15 +115,15 @@ class RequantizeKernel final : public Kernel {
 KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node) {
   const ConvGeometry geometry = GeometryOf(graph, node);
   const auto& params = std::get<ir::Conv2dParams>(node.params);
-  return KernelResult(
-      std::make_unique<ConvKernel>(ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
-                                   MakeOutputStage(graph, node, geometry.oc, params.activation)));
+  return KernelResult(std::make_unique<ConvKernel<ConvSums>>(
+      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
+      MakeOutputStage(graph, node, geometry.oc, params.activation)));
 }
 
 KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
   const ConvGeometry geometry = GeometryOf(graph, node);
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
-  return KernelResult(std::make_unique<DepthwiseKernel>(
+  return KernelResult(std::make_unique<ConvKernel<DepthwiseSums>>(
       DepthwiseSums(geometry, ConstantInt8(graph.input(node, 1))),
       MakeOutputStage(graph, node, geometry.oc, params.activation)));
 }

@@ -2,18 +2,13 @@
 #include "src/host/conv_sums.h"
 
 #include <algorithm>
-#include <array>
 #include <variant>
 
 #include "src/base/checked.h"
-#include "src/host/dot.h"
 #include "src/ir/window.h"
 
 namespace npu::host {
 namespace {
-
-// Channels of one depthwise step: a whole number of cube groups, small enough for registers.
-constexpr size_t kBlock = 32;
 
 struct TapRange {
   size_t begin = 0, end = 0;  // taps inside the image
@@ -142,54 +137,66 @@ void ConvSums::Run(const ImageView& input, std::span<std::byte> scratch,
 DepthwiseSums::DepthwiseSums(const ConvGeometry& geometry, std::span<const int8_t> weights)
     : geometry_(geometry),
       multiplier_(geometry.oc / geometry.ic),
-      weights_(weights.begin(), weights.end()) {}
+      weights_(weights.begin(), weights.end()) {
+  if (geometry.pad_value != geometry.zero) {
+    outside_.assign(geometry.ic, static_cast<int8_t>(geometry.pad_value));
+  }
+}
 
-void DepthwiseSums::Block(const ImageView& input, size_t y, size_t x, size_t c, size_t count,
-                          int32_t* sums) const {
+size_t DepthwiseSums::scratch_bytes() const {
+  return geometry_.kh * geometry_.kw * sizeof(DepthwiseTap) + geometry_.oc * sizeof(int32_t);
+}
+
+size_t DepthwiseSums::FillTaps(const ImageView& input, size_t group, size_t y, size_t x,
+                               DepthwiseTap* taps) const {
   const ConvGeometry& g = geometry_;
   const ptrdiff_t top = Start(y, g.sh, g.pad_top);
   const ptrdiff_t left = Start(x, g.sw, g.pad_left);
   const TapRange rows = InsideTaps(top, g.kh, g.dh, g.ih);
   const TapRange columns = InsideTaps(left, g.kw, g.dw, g.iw);
-  const bool outside_counts = g.pad_value != g.zero;
-  std::fill_n(sums, count, 0);
+  const size_t first = group * input.lanes * multiplier_;
+  size_t count = 0;
   for (size_t ky = 0; ky < g.kh; ++ky) {
     for (size_t kx = 0; kx < g.kw; ++kx) {
-      const int16_t* w = weights_.data() + (ky * g.kw + kx) * g.oc + c;
-      if (ky < rows.begin || ky >= rows.end || kx < columns.begin || kx >= columns.end) {
-        if (!outside_counts) continue;
-        for (size_t i = 0; i < count; ++i) sums[i] += (g.pad_value - g.zero) * w[i];
-        continue;
+      const bool inside =
+          ky >= rows.begin && ky < rows.end && kx >= columns.begin && kx < columns.end;
+      if (!inside && outside_.empty()) continue;
+      const int8_t* from = outside_.data();
+      if (inside) {
+        from = reinterpret_cast<const int8_t*>(
+            input.pixel(group, Tap(top, ky, g.dh), Tap(left, kx, g.dw)));
       }
-      const auto* pixel = reinterpret_cast<const int8_t*>(
-          input.pixel(c / multiplier_ / input.lanes, Tap(top, ky, g.dh), Tap(left, kx, g.dw)));
-      if (multiplier_ == 1) {
-        const int8_t* from = pixel + c % input.lanes;
-        // 255 * 128 fits 16 bits: the product vectorizes without widening first.
-        for (size_t i = 0; i < count; ++i) {
-          sums[i] += static_cast<int16_t>((from[i] - g.zero) * w[i]);
-        }
-      } else {
-        for (size_t i = 0; i < count; ++i) {
-          sums[i] += (pixel[(c + i) / multiplier_ % input.lanes] - g.zero) * w[i];
-        }
-      }
+      taps[count++] = {from, weights_.data() + (ky * g.kw + kx) * g.oc + first};
+    }
+  }
+  return count;
+}
+
+void DepthwiseSums::Sum(const DepthwiseTap* taps, size_t tap_count, size_t lanes,
+                        int32_t* sums) const {
+  if (multiplier_ == 1) {
+    DepthwiseSpan(taps, tap_count, geometry_.zero, lanes, sums);
+    return;
+  }
+  std::fill_n(sums, lanes * multiplier_, 0);
+  for (size_t t = 0; t < tap_count; ++t) {
+    for (size_t i = 0; i < lanes * multiplier_; ++i) {
+      sums[i] += (taps[t].input[i / multiplier_] - geometry_.zero) * taps[t].weights[i];
     }
   }
 }
 
-void DepthwiseSums::Run(const ImageView& input, const SumSink& sink) const {
-  // A block never crosses a channel group of the input.
-  std::array<int32_t, kBlock> sums;
-  const size_t group_channels = input.lanes * multiplier_;
-  for (size_t y = 0; y < geometry_.oh; ++y) {
-    for (size_t x = 0; x < geometry_.ow; ++x) {
-      for (size_t c = 0; c < geometry_.oc;) {
-        const size_t group_end = std::min((c / group_channels + 1) * group_channels, geometry_.oc);
-        const size_t count = std::min(kBlock, group_end - c);
-        Block(input, y, x, c, count, sums.data());
-        sink(y, x, c, count, sums.data());
-        c += count;
+void DepthwiseSums::Run(const ImageView& input, std::span<std::byte> scratch,
+                        const SumSink& sink) const {
+  auto* taps = reinterpret_cast<DepthwiseTap*>(scratch.data());
+  auto* sums = reinterpret_cast<int32_t*>(taps + geometry_.kh * geometry_.kw);
+  for (size_t group = 0; group < input.groups; ++group) {
+    const size_t lanes = input.lanes_in(group);
+    const size_t first = group * input.lanes * multiplier_;
+    for (size_t y = 0; y < geometry_.oh; ++y) {
+      for (size_t x = 0; x < geometry_.ow; ++x) {
+        Sum(taps, FillTaps(input, group, y, x, taps), lanes, sums);
+        sink(y, x, first, lanes * multiplier_, sums);
       }
     }
   }

@@ -12,6 +12,7 @@
 
 #include "npu/status.h"
 #include "src/host/image.h"
+#include "src/host/simd.h"
 #include "src/ir/graph.h"
 
 namespace npu::host {
@@ -74,16 +75,21 @@ class DepthwiseSums {
  public:
   // weights: [kh][kw][oc].
   DepthwiseSums(const ConvGeometry& geometry, std::span<const int8_t> weights);
+  size_t scratch_bytes() const;
   const ConvGeometry& geometry() const { return geometry_; }
-  void Run(const ImageView& input, const SumSink& sink) const;
+  void Run(const ImageView& input, std::span<std::byte> scratch, const SumSink& sink) const;
 
  private:
-  void Block(const ImageView& input, size_t y, size_t x, size_t c, size_t count,
-             int32_t* sums) const;
+  // The taps of one output pixel in one channel group of the input; returns their number.
+  size_t FillTaps(const ImageView& input, size_t group, size_t y, size_t x,
+                  DepthwiseTap* taps) const;
+  // Sums of the outputs that read `lanes` channels of a group.
+  void Sum(const DepthwiseTap* taps, size_t tap_count, size_t lanes, int32_t* sums) const;
 
   ConvGeometry geometry_;
   size_t multiplier_ = 1;
   std::vector<int16_t> weights_;
+  std::vector<int8_t> outside_;  // a pixel of padding; empty where padding contributes nothing
 };
 
 }  // namespace npu::host

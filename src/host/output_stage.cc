@@ -6,20 +6,22 @@
 #include <limits>
 #include <variant>
 
+#include "src/host/simd.h"
+
 namespace npu::host {
 namespace {
 
-using arith::RequantRounding;
-
-template <RequantRounding kRounding>
-void ApplyRounding(const OutputStage& stage, const int32_t* sums, size_t c, size_t count,
-                   int8_t* out) {
+// FULLY_CONNECTED: one rounding, ties away from zero.
+void ApplySingle(const OutputStage& stage, const int32_t* sums, size_t c, size_t count,
+                 int8_t* out) {
   for (size_t i = 0; i < count; ++i) {
     // TFLite's accumulator wraps; so does this sum.
     const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
                                           static_cast<uint32_t>(stage.bias[c + i]));
+    const arith::QuantizedMultiplier m{stage.multiplier[c + i],
+                                       stage.left[c + i] - stage.right[c + i]};
     const int64_t scaled =
-        arith::MultiplyByQuantizedMultiplier<kRounding>(sum, stage.multipliers[c + i]);
+        arith::MultiplyByQuantizedMultiplier<arith::RequantRounding::kSingleAway>(sum, m);
     out[i] = static_cast<int8_t>(
         std::clamp<int64_t>(scaled + stage.zero_point, stage.clamp.min, stage.clamp.max));
   }
@@ -73,10 +75,14 @@ std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node
 
 void OutputStage::Apply(const int32_t* sums, size_t c, size_t count, int8_t* out) const {
   if (single_rounding) {
-    ApplyRounding<RequantRounding::kSingleAway>(*this, sums, c, count, out);
-  } else {
-    ApplyRounding<RequantRounding::kDouble>(*this, sums, c, count, out);
+    ApplySingle(*this, sums, c, count, out);
+    return;
   }
+  const RequantizeArrays arrays{.bias = bias.data() + c,
+                                .multiplier = multiplier.data() + c,
+                                .left = left.data() + c,
+                                .right = right.data() + c};
+  RequantizeDouble(sums, arrays, count, zero_point, clamp.min, clamp.max, out);
 }
 
 OutputStage MakeOutputStage(const ir::Graph& graph, const ir::Node& node, size_t channels,
@@ -89,7 +95,10 @@ OutputStage MakeOutputStage(const ir::Graph& graph, const ir::Node& node, size_t
                 std::min(bytes.size(), channels * sizeof(int32_t)));
   }
   for (const double real : RealMultipliers(graph, node, channels)) {
-    stage.multipliers.push_back(arith::QuantizeMultiplier(real));
+    const arith::QuantizedMultiplier m = arith::QuantizeMultiplier(real);
+    stage.multiplier.push_back(m.multiplier);
+    stage.left.push_back(std::max(m.exponent, 0));
+    stage.right.push_back(std::max(-m.exponent, 0));
   }
   const ir::TensorType& output = graph.output(node).type;
   stage.single_rounding = std::holds_alternative<ir::FullyConnectedParams>(node.params);

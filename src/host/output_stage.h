@@ -26,9 +26,10 @@ std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node
                                     size_t output_channels);
 
 struct OutputStage {
-  std::vector<int32_t> bias;  // one for each output channel
-  std::vector<arith::QuantizedMultiplier> multipliers;
-  bool single_rounding = false;  // FULLY_CONNECTED: once, half away from zero; else DOUBLE
+  std::vector<int32_t> bias;  // one for each output channel, as the next three
+  std::vector<int32_t> multiplier;
+  std::vector<int32_t> left, right;  // the exponent: left - right
+  bool single_rounding = false;      // FULLY_CONNECTED: once, half away from zero; else DOUBLE
   int32_t zero_point = 0;
   arith::QuantizedRange clamp;
 

@@ -74,10 +74,7 @@ class SiliconKernel final : public Kernel {
       : sums_(std::move(sums)), output_(std::move(output)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
-  size_t scratch_bytes() const override {
-    if constexpr (std::is_same_v<Sums, ConvSums>) return sums_.scratch_bytes();
-    return 0;
-  }
+  size_t scratch_bytes() const override { return sums_.scratch_bytes(); }
   void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     const ConvGeometry& g = sums_.geometry();
@@ -86,11 +83,7 @@ class SiliconKernel final : public Kernel {
     const auto store = [&](size_t y, size_t x, size_t c, size_t count, const int32_t* sums) {
       output_.Store(output, y, x, c, count, sums);
     };
-    if constexpr (std::is_same_v<Sums, ConvSums>) {
-      sums_.Run(input, scratch, SumSink(store));
-    } else {
-      sums_.Run(input, SumSink(store));
-    }
+    sums_.Run(input, scratch, SumSink(store));
   }
 
  private:

@@ -31,13 +31,13 @@ struct ConvProblem {
   uint32_t oc = 0, oh = 0, ow = 0;  // depthwise: oc == ic
   uint32_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   uint32_t pad_top = 0, pad_left = 0;
-  std::span<const int8_t> weights;  // [oc][kh][kw][ic]; depthwise [kh][kw][c]. Zero point 0.
-  std::span<const int32_t> bias;    // [oc], or empty
+  std::span<const int8_t> weights{};  // [oc][kh][kw][ic]; depthwise [kh][kw][c]. Zero point 0.
+  std::span<const int32_t> bias{};    // [oc], or empty
   int32_t in_zero_point = 0;
   // Real multipliers in_scale * weight_scale[c] / out_scale, one or oc of them, formed exactly as
   // the reference kernel forms them (which product is rounded to float differs from operation to
   // operation). Zero and denormal ones are legal. Unused for raw_int32.
-  std::span<const double> multipliers;
+  std::span<const double> multipliers{};
   int32_t out_zero_point = 0;
   int32_t clamp_lo = -128, clamp_hi = 127;  // fused activation, in output counts
   ReferenceRounding reference = ReferenceRounding::kDouble;

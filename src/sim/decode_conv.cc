@@ -106,6 +106,7 @@ void CheckGeometry(const ConvConfig& c, TaskView* view) {
                                                             " pixels, CORE expects " + Num(c.ow) +
                                                             " and " + Num(int64_t{c.ow} * c.oh));
   }
+  if (!view->runs()) return;
   const auto dma0 = view->Get<rk::CnaFcDataSize0>();
   const int channels = Int(view->Get<rk::CnaFcDataSize1>().dma_channel);
   view->Unimplemented<rk::CnaFcDataSize0>(

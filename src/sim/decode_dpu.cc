@@ -273,6 +273,10 @@ RdmaConfig DecodeRdma(const DpuConfig& dpu, TaskView* view) {
     view->Hang<rk::DpuRdmaDataCubeChannel>("rdma.cube_mismatch",
                                            "DPU_RDMA's cube differs from the DPU's");
   }
+  if (r.ew == EwSource::kConvFed && r.src_base == dpu.dst_base) {
+    view->Garbage<rk::DpuRdmaSrcBaseAddr>(
+        "rdma.in_place", "the fused operand is overwritten while it is read: use two buffers");
+  }
   const int surfaces = CeilDiv(r.channels, 16);
   const int64_t plane = kAtom * r.width * r.height;
   view->Unimplemented<rk::DpuRdmaEwSurfStride>(

@@ -120,6 +120,14 @@ void CheckOperands(const OperandNeeds& needs, TaskView* view) {
   }
 }
 
+constexpr int64_t kAtom = 16;
+
+template <typename Reg>
+void CheckBase(int64_t address, TaskView* view) {
+  if (address % kAtom == 0) return;
+  view->Hang<Reg>("memory.unaligned", "a base address is not a multiple of 16");
+}
+
 }  // namespace
 
 void CheckStreams(const Assumptions& assume, TaskView* view) {
@@ -137,6 +145,29 @@ void CheckStreams(const Assumptions& assume, TaskView* view) {
   CheckMainStream(assume, flying, view);
   if (view->has(Block::kDpuRdma)) CheckReadDma(flying, needs, view);
   CheckOperands(needs, view);
+}
+
+void CheckAlignment(TaskView* view) {
+  if (view->has(Block::kCna)) {
+    if (view->Get<rk::CnaConvCon1>().argb_in.get() == 0) {
+      CheckBase<rk::CnaFeatureDataAddr>(view->Get<rk::CnaFeatureDataAddr>().feature_base_addr.get(),
+                                        view);
+    }
+    CheckBase<rk::CnaDcompAddr0>(view->Get<rk::CnaDcompAddr0>().decompress_addr0.get(), view);
+  }
+  CheckBase<rk::DpuDstBaseAddr>(view->Get<rk::DpuDstBaseAddr>().dst_base_addr.get(), view);
+  if (!view->has(Block::kDpuRdma)) return;
+  const OperandNeeds needs = NeedsOf(*view);
+  if (needs.bs_alu || needs.bs_mul || needs.cpend) {
+    CheckBase<rk::DpuRdmaBsBaseAddr>(view->Get<rk::DpuRdmaBsBaseAddr>().bs_base_addr.get(), view);
+  }
+  if (view->Get<rk::DpuRdmaFeatureModeCfg>().mrdma_disable.get() == 0) {
+    CheckBase<rk::DpuRdmaSrcBaseAddr>(view->Get<rk::DpuRdmaSrcBaseAddr>().src_base_addr.get(),
+                                      view);
+  }
+  if (needs.ew) {
+    CheckBase<rk::DpuRdmaEwBaseAddr>(view->Get<rk::DpuRdmaEwBaseAddr>().ew_base_addr.get(), view);
+  }
 }
 
 void CheckDestination(const AddressSpace& memory, TaskView* view) {

@@ -13,6 +13,10 @@ namespace npu::sim {
 // them never completes (registers-rk3588 8, rk3588-conv-matmul 14 rule 1). Reports "stream.*".
 void CheckStreams(const Assumptions& assume, TaskView* view);
 
+// Base addresses of the streams in use are multiples of an atom, except packed pixels
+// (rk3588-dpu-ppu 16.5). Reports "memory.unaligned".
+void CheckAlignment(TaskView* view);
+
 // The first byte the DPU would write must be mapped: whatever the task computes, it faults there.
 void CheckDestination(const AddressSpace& memory, TaskView* view);
 

@@ -107,6 +107,7 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
                    TaskView* view) {
   CheckStreams(options.assume, view);
   if (!view->runs()) return {};
+  CheckAlignment(view);
   CheckDestination(*memory, view);
   if (!view->runs()) return {};
   CheckCoverage(view);

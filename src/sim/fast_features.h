@@ -29,6 +29,7 @@ class AlignedBytes {
   uint8_t* data_ = nullptr;
 };
 
+// One task's features, packed; the buffer is kept from task to task.
 class PackedFeatures {
  public:
   // Snapshot of the task's input. False, leaving nothing usable, if an address is not mapped in one

@@ -10,9 +10,9 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "src/sim/fast_kernels.cc"
-#include "hwy/foreach_target.h"
+#include <hwy/foreach_target.h>
 // Must follow foreach_target.h.
-#include "hwy/highway.h"
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace npu::sim::fast::HWY_NAMESPACE {

@@ -44,7 +44,7 @@ struct SiliconConv {
   uint32_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   uint32_t pad_top = 0, pad_left = 0;
   int8_t pad_value = 0;
-  std::vector<int8_t> weights{};        // [oc][kh][kw][ic], depthwise [c][kh][kw]
+  std::vector<int8_t> weights{};      // [oc][kh][kw][ic], depthwise [c][kh][kw]
   bool raw_int32 = false;             // the output is the sum itself, everything below unused
   std::vector<int32_t> addend{};      // A[oc], folded bias
   std::vector<int16_t> multiplier{};  // C[oc]; empty: no BS multiply (per tensor)

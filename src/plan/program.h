@@ -85,7 +85,7 @@ struct NodeReport {
   uint64_t macs = 0;
   encode::ErrorBound bound;
   double modelled_us = 0.0;  // its NPU tasks; 0 on the host. Explain writes it: the demo's timeline
-  std::string host_reason;  // why an operation the NPU knows runs on the host
+  std::string host_reason;   // why an operation the NPU knows runs on the host
 };
 
 struct CompiledProgram {

@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+// The same targets as the kernels are made for.
+#define HWY_WANT_AVX3_DL
+#include <hwy/targets.h>
+
 #include "src/sim/datapath.h"
 #include "src/sim/register_file.h"
 #include "src/sim/task_view.h"
@@ -79,6 +83,21 @@ TEST(FastPath, EqualsTheClearPathOnSeveralThreads) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     ASSERT_NO_FATAL_FAILURE(Compare(MakeRandomTask(seed), &fast));
   }
+}
+
+// Every instruction set this machine can run, not only the best one.
+TEST(FastPath, EqualsTheClearPathOnEveryTarget) {
+  for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    SCOPED_TRACE(hwy::TargetName(target));
+    hwy::SetSupportedTargetsForTest(target);
+    FastPath fast(nullptr);
+    for (uint32_t seed = 30001; seed <= 30250; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      Compare(MakeRandomTask(seed), &fast);
+      if (HasFatalFailure()) break;
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);
 }
 
 TEST(FastPath, LeavesWhatALaterTaskReuses) {

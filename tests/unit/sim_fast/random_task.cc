@@ -157,6 +157,20 @@ void MakeEw(Random* r, DpuConfig* d, RdmaConfig* rdma) {
   rdma->surf_notch = rdma->ew_surf_notch = rdma->ew_surf_stride = plane;
 }
 
+// Made once: drawing megabytes of random bytes for every task would be most of the test's time.
+const std::vector<std::byte>& RandomImage() {
+  static const std::vector<std::byte> kImage = [] {
+    std::vector<std::byte> image(kMemoryBytes);
+    std::mt19937_64 words(99);
+    for (size_t i = 0; i < kMemoryBytes; i += sizeof(uint64_t)) {
+      const uint64_t word = words();
+      std::memcpy(image.data() + i, &word, sizeof(word));
+    }
+    return image;
+  }();
+  return kImage;
+}
+
 }  // namespace
 
 RandomTask MakeRandomTask(uint32_t seed) {
@@ -174,11 +188,10 @@ RandomTask MakeRandomTask(uint32_t seed) {
   if (d.out_type != OutType::kInt8 && r.Chance(60)) d.out_cvt = {};
   if (r.Chance(5)) d.residue = r.In(-100000, 100000);
   task.memory.resize(kMemoryBytes);
-  std::mt19937_64 bytes(seed);
-  for (size_t i = 0; i < kMemoryBytes; i += sizeof(uint64_t)) {
-    const uint64_t word = bytes();
-    std::memcpy(task.memory.data() + i, &word, sizeof(word));
-  }
+  // The same bytes elsewhere for each task.
+  const std::vector<std::byte>& image = RandomImage();
+  const auto middle = image.begin() + r.In(0, 1 << 20);
+  std::copy(image.begin(), middle, std::copy(middle, image.end(), task.memory.begin()));
   if (r.Chance(30)) {  // padding channels: zero weights, so that some quads vanish
     std::fill_n(task.memory.begin() + kWeightsAt + 64, 0x8000, std::byte{0});
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/replay/replay.h"
+#include "src/base/worker_pool.h"
 
 namespace npu::replay {
 namespace {
@@ -27,8 +28,10 @@ constexpr uint32_t kPassed = 58, kSkipped = 73;
 class Golden : public testing::TestWithParam<sim::Path> {
  protected:
   static std::vector<CaseResult> Run(sim::Path path) {
+    WorkerPool pool(2);
     Options options;
     options.path = path;
+    options.pool = &pool;
     const auto cases = FindCases({NPU_GOLDEN_DIR});
     EXPECT_TRUE(cases.ok());
     return cases.ok() ? RunCases(*cases, options) : std::vector<CaseResult>{};

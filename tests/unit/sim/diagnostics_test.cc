@@ -105,9 +105,9 @@ std::function<void(Program&)> Edit(F change) {
   return [change](Program& p) { p.Edit<Reg>(change); };
 }
 
-// Findings after which the task hangs, faults, or completes.
-std::vector<Row> ProgramErrors() {
-  constexpr Outcome kHang = Outcome::kHang, kDone = Outcome::kComplete;
+// Launches that lack a producer or a consumer.
+std::vector<Row> StreamErrors() {
+  constexpr Outcome kHang = Outcome::kHang;
   return {
       {"conv", "stream.main_missing", kHang, [](Program& p) { p.mask = 0x1C; }},
       {"conv", "stream.main_missing", kHang, [](Program& p) { p.mask = 0x19; }},
@@ -143,6 +143,13 @@ std::vector<Row> ProgramErrors() {
          r.bn_alu_src = rk::OperandSrc::kDma;
          r.bn_alu_algo = rk::AluAlgoAffine::kAdd;
        })},
+  };
+}
+
+// Other findings after which the task hangs, faults, or completes.
+std::vector<Row> ProgramErrors() {
+  constexpr Outcome kHang = Outcome::kHang, kDone = Outcome::kComplete;
+  return {
       {"conv", "memory.unaligned", kHang,
        Edit<rk::DpuDstBaseAddr>([](auto& r) { r.dst_base_addr = kOutput + 8; })},
       {"conv", "memory.write_fault", Outcome::kFault,
@@ -223,12 +230,16 @@ void Check(const Row& row) {
   EXPECT_EQ(m.Byte(kOutput), static_cast<int8_t>(0xA5)) << row.id << " wrote before it stopped";
 }
 
+TEST(Diagnostics, StreamErrors) {
+  for (const Row& row : StreamErrors()) Check(row);
+}
+
 TEST(Diagnostics, ProgramErrors) {
   for (const Row& row : ProgramErrors()) Check(row);
 }
 
-// Feature, base, change.
-std::vector<Row> Gates() {
+// Element types, units, and features of CNA.
+std::vector<Row> ConvGates() {
   constexpr Outcome kGate = Outcome::kUnimplemented;
   return {
       {"conv", "unimplemented.ppu", kGate, [](Program& p) { p.mask = 0x60; }},
@@ -277,6 +288,13 @@ std::vector<Row> Gates() {
        Edit<rk::CnaCvtCon1>([](auto& r) { r.cvt_scale0 = 16385; })},
       {"conv", "unimplemented.dma_window", kGate,
        Edit<rk::CnaFcDataSize0>([](auto& r) { r.dma_height = 7; })},
+  };
+}
+
+// Features of the DPU and its read DMA.
+std::vector<Row> DpuGates() {
+  constexpr Outcome kGate = Outcome::kUnimplemented;
+  return {
       {"conv", "unimplemented.dpu_to_ppu", kGate,
        Edit<rk::DpuFeatureModeCfg>([](auto& r) { r.output_mode = rk::OutputMode::kToBoth; })},
       {"conv", "unimplemented.dpu_write_modes", kGate,
@@ -331,7 +349,8 @@ std::vector<Row> Gates() {
 }
 
 TEST(Diagnostics, UnimplementedFeaturesAreNamedAndNotComputed) {
-  for (const Row& row : Gates()) Check(row);
+  for (const Row& row : ConvGates()) Check(row);
+  for (const Row& row : DpuGates()) Check(row);
 }
 
 TEST(Diagnostics, RdmaBlockNeverConfigured) {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/frontends/common/engine.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "src/base/worker_pool.h"
+#include "src/device/open.h"
+
+namespace npu::frontends {
+namespace {
+
+// The devices of this process that somebody uses. One device serves all models: k open devices
+// would be k address spaces.
+class OpenDevices {
+ public:
+  Result<std::shared_ptr<device::Device>> Open(const Options& options) {
+    if (options.device == DeviceChoice::kRknpu) {
+      return Status(ErrorCode::kNoDevice,
+                    "no NPU: this version does not drive the vendor's kernel (device=rknpu); set "
+                    "device=sim for the simulated NPU");
+    }
+    const Key key{Provider(options), options.chip, options.threads};
+    std::lock_guard lock(mutex_);
+    if (std::shared_ptr<device::Device> device = devices_[key].lock()) return device;
+    device::OpenOptions open;
+    open.provider = key.provider;
+    if (options.chip != "auto") open.chip = options.chip;
+    open.pool = std::make_shared<WorkerPool>(static_cast<size_t>(options.threads));
+    NPU_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::Open(open));
+    devices_[key] = device;
+    return device;
+  }
+
+ private:
+  struct Key {
+    std::string provider, chip;
+    int32_t threads;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  // The name device::Open knows. The one driver it finds on a board is the mainline one.
+  static std::string Provider(const Options& options) {
+    std::string name = "auto";
+    if (options.device == DeviceChoice::kSim) name = "sim";
+    if (options.device == DeviceChoice::kNull) name = "null";
+    return options.record.empty() ? name : fmt::format("record:{}:{}", name, options.record);
+  }
+
+  std::mutex mutex_;
+  std::map<Key, std::weak_ptr<device::Device>> devices_;
+};
+
+// The one mutable object of the process: hosts load the plugin once and make delegates as they
+// like.
+OpenDevices& ProcessDevices() {
+  static OpenDevices devices;
+  return devices;
+}
+
+class LibraryEngine : public Engine {
+ public:
+  Result<std::shared_ptr<device::Device>> OpenDevice(const Options& options) override {
+    std::lock_guard lock(mutex_);
+    if (!device_) {
+      NPU_ASSIGN_OR_RETURN(device_, ProcessDevices().Open(options));
+    }
+    return device_;
+  }
+  Status Verify(const ir::Graph& graph) override { return ir::Verify(graph); }
+  std::vector<plan::Verdict> Examine(const ir::Graph& graph,
+                                     const plan::CompileOptions& options) override {
+    return plan::Examine(graph, options);
+  }
+  Result<std::unique_ptr<plan::CompiledProgram>> Compile(
+      const ir::Graph& graph, const plan::CompileOptions& options) override {
+    return plan::Compile(graph, options);
+  }
+  Result<std::unique_ptr<runtime::Session>> CreateSession(
+      std::shared_ptr<const plan::CompiledProgram> program, std::shared_ptr<device::Device> device,
+      runtime::SessionOptions options) override {
+    return runtime::Session::Create(std::move(program), std::move(device), std::move(options));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::shared_ptr<device::Device> device_;  // of this delegate's options, open until it goes
+};
+
+}  // namespace
+
+std::shared_ptr<Engine> MakeEngine() { return std::make_shared<LibraryEngine>(); }
+
+}  // namespace npu::frontends

@@ -102,7 +102,7 @@ CASES = {
     "stride zero": set_options(strideH=0),
     "stride negative": set_options(strideW=-3),
     "dilation huge": set_options(dilationHFactor=2**30),
-    "activation unknown": set_options(fusedActivationFunction=77),
+    "activation that convolutions do not have": set_options(fusedActivationFunction=4),
     "padding unknown": set_options(padding=9),
 }
 

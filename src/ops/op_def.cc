@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <type_traits>
 
 #include "src/host/kernels.h"
 #include "src/ops/rules.h"
@@ -29,18 +30,20 @@ LowerResult CheckedLower(const ir::Graph& graph, const ir::Node& node, const chi
   return kLower(graph, node, profile, exact);
 }
 
-template <CheckFn kCheck, MakeFn kMake>
+// `kMake` is a function or nullptr, told apart by type: GCC's sanitizers make a comparison of
+// function pointers no constant expression.
+template <CheckFn kCheck, auto kMake>
 constexpr MakeFn MakeOrNull() {
-  if constexpr (kMake == nullptr) {
+  if constexpr (std::is_null_pointer_v<decltype(kMake)>) {
     return nullptr;
   } else {
     return &CheckedMake<kCheck, kMake>;
   }
 }
 
-template <CheckFn kCheck, LowerFn kLower>
+template <CheckFn kCheck, auto kLower>
 constexpr LowerFn LowerOrNull() {
-  if constexpr (kLower == nullptr) {
+  if constexpr (std::is_null_pointer_v<decltype(kLower)>) {
     return nullptr;
   } else {
     return &CheckedLower<kCheck, kLower>;

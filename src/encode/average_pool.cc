@@ -36,9 +36,12 @@ Result<EncodedOp> EncodeAveragePool(const chip::Profile& chip, const AveragePool
   for (const uint32_t v : {p.kh, p.kw, p.sh, p.sw}) {
     if (v == 0 || v > kMax) return Unsupported(reason::kPoolWindow, "window or stride too large");
   }
-  if (p.oh == 0 || p.ow == 0 || (uint64_t{p.oh} - 1) * p.sh + p.kh > p.ih ||
-      (uint64_t{p.ow} - 1) * p.sw + p.kw > p.iw || p.c == 0) {
-    return Status(ErrorCode::kInvalidArgument, "average pooling: a window leaves the plane");
+  constexpr uint32_t kMaxExtent = 1u << 20;
+  if (p.c > kMaxExtent || p.ih > kMaxExtent || p.iw > kMaxExtent || p.oh == 0 || p.ow == 0 ||
+      (uint64_t{p.oh} - 1) * p.sh + p.kh > p.ih || (uint64_t{p.ow} - 1) * p.sw + p.kw > p.iw ||
+      p.c == 0) {
+    return Status(ErrorCode::kInvalidArgument,
+                  "average pooling: an extent is 0 or above 2^20, or a window leaves the plane");
   }
   if (p.clamp_lo > -128 || p.clamp_hi < 127) {
     return Unsupported(reason::kPoolActivation,

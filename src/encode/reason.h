@@ -20,6 +20,7 @@ inline constexpr std::string_view kStride = "conv.stride";      // stride
 inline constexpr std::string_view kDilation = "conv.dilation";  // dilation
 inline constexpr std::string_view kKernelBytes = "conv.kernel_bytes";  // one kernel exceeds a bank
 inline constexpr std::string_view kOutput = "conv.output";             // output plane or channels
+inline constexpr std::string_view kAddressSpace = "conv.address_space";  // a cube of 4 GiB or more
 inline constexpr std::string_view kCbuf = "conv.cbuf";              // one row does not fit on chip
 inline constexpr std::string_view kActivation = "conv.activation";  // clamp the chip cannot form
 inline constexpr std::string_view kRequantBound = "conv.requant_bound";  // one count is not proven

@@ -168,6 +168,10 @@ Result<EncodedOp> EncodeSilicon(const chip::Profile& chip, SiliconConv conv) {
                .height = c.oh,
                .width = c.ow,
                .element_bytes = c.raw_int32 ? 4u : 1u};
+  for (const layout::CubeShape* cube : {&op.input, &op.output}) {
+    NPU_RETURN_IF_ERROR(CheckLimit({reason::kAddressSpace, "a tensor in bytes", cube->bytes(),
+                                    chip.memory.address_space_bytes - 1}));
+  }
   const TileProblem problem{.depthwise = c.depthwise,
                             .ic = ProgrammedInput(c),
                             .ih = c.ih,

@@ -128,6 +128,9 @@ TEST(EncodeConvLimits, Channels) {
 TEST(EncodeConvLimits, Buffer) {
   ExpectReason({.ic = 512, .ih = 3, .iw = 1000, .oc = 1, .kh = 3, .kw = 3}, reason::kCbuf);
 }
+TEST(EncodeConvLimits, AddressSpace) {
+  ExpectReason({.ic = 96, .ih = 1 << 20, .iw = 64, .oc = 1}, reason::kAddressSpace);
+}
 TEST(EncodeConvLimits, WindowBesideThePlane) {
   ExpectReason({.ic = 1, .ih = 2, .iw = 2, .oc = 1, .oh = 4, .kh = 2, .dh = 4, .pad_top = 1},
                reason::kGeometry);

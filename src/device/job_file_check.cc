@@ -13,6 +13,8 @@ namespace {
 
 constexpr uint64_t kAddressSpace = uint64_t{1} << 32;
 constexpr uint64_t kPage = 4096;
+// Eight times what the fetcher can be given; bounds what readers of lists allocate.
+constexpr uint32_t kMaxWords = 1u << 20;
 
 template <typename... Args>
 Status Corrupt(fmt::format_string<Args...> format, Args&&... args) {
@@ -100,6 +102,9 @@ Status CheckJobs(const SubmitRecord& submit, size_t index) {
     for (size_t t = 0; t < job.tasks.size(); ++t) {
       const TaskRecord& task = job.tasks[t];
       if (task.count == 0) return Corrupt("submit {} job {} task {}: count 0", index, j, t);
+      if (task.count > kMaxWords) {
+        return Corrupt("submit {} job {} task {}: no list has {} words", index, j, t, task.count);
+      }
       if (!task.words.empty() && task.words.size() != task.count) {
         return Corrupt("submit {} job {} task {}: {} words, count {}", index, j, t,
                        task.words.size(), task.count);

@@ -303,9 +303,35 @@ Json SubmitJson(const SubmitRecord& submit) {
   return {{"memory", memory}, {"jobs", jobs}, {"checks", checks}, {"untouched", untouched}};
 }
 
+// The JSON package writes and copies documents recursively: a hostile one must not use up the
+// stack.
+constexpr int kMaxDepth = 32;
+bool NestsTooDeep(std::string_view json) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Result<JobFile> ParseCase(std::string_view json, std::vector<std::byte> data) {
+  if (NestsTooDeep(json)) {
+    return Status(ErrorCode::kCorruptData,
+                  fmt::format("the case nests more than {} levels", kMaxDepth));
+  }
   const Json j = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (j.is_discarded()) return Status(ErrorCode::kCorruptData, "the case is not valid JSON");
   Reader r;

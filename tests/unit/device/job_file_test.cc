@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "src/regs/assembler.h"
 #include "src/regs/disassembler.h"
 #include "tests/unit/device/golden_job.h"
@@ -213,6 +215,53 @@ TEST(JobFileRefuses, Checks) {
   JobFile file = Minimal();
   file.submits[0].untouched[0].length = 4097;
   EXPECT_NE(ValidateMessage(file).find("untouched"), std::string::npos);
+}
+
+TEST(JobFileRefuses, HugeCountsAndDeepNesting) {
+  JobFile file = Minimal();
+  file.submits[0].jobs[0].tasks[0].count = 0xFFFFFFFF;
+  EXPECT_NE(ValidateMessage(file).find("no list has 4294967295 words"), std::string::npos);
+  for (const char* bracket : {"[", R"({"a":)"}) {
+    std::string deep;
+    for (int i = 0; i < 1000000; ++i) deep += bracket;
+    const Result<JobFile> parsed = ParseCase(R"({"op":)" + deep, {});
+    ASSERT_FALSE(parsed.ok());
+    EXPECT_NE(parsed.status().message().find("nests more than"), std::string::npos);
+  }
+}
+
+TEST(JobFileRefuses, MutatedFilesNeverCrash) {
+  const JobFile golden = ReadGolden("mm_i8_4x32x32");
+  const std::string json = *CaseJson(golden);
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) {
+    return std::uniform_int_distribution<size_t>(0, n - 1)(random);
+  };
+  constexpr std::string_view kInserts[] = {"0", "9", "-",  ",",    "[",   "]",
+                                           "{", "}", "\"", "null", "1e99"};
+  size_t refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string mutated = json;
+    for (size_t k = 1 + below(3); k-- > 0;) {
+      const size_t at = below(mutated.size());
+      const std::string_view insert = kInserts[below(std::size(kInserts))];
+      mutated.replace(at, below(12), insert);
+    }
+    std::vector<std::byte> data = golden.data;
+    if (below(4) == 0) data.resize(below(data.size()));
+    const Result<JobFile> file = ParseCase(mutated, std::move(data));
+    if (!file.ok()) {
+      EXPECT_EQ(file.status().code(), ErrorCode::kCorruptData);
+      ++refused;
+      continue;
+    }
+    for (const SubmitRecord& submit : file->submits) {
+      for (const JobRecord& job : submit.jobs) {
+        for (const TaskRecord& task : job.tasks) (void)TaskWords(*file, submit, task);
+      }
+    }
+  }
+  EXPECT_GT(refused, 1500u);
 }
 
 TEST(JobFileRefuses, Json) {

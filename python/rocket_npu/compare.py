@@ -7,7 +7,7 @@ import hashlib
 from rocket_npu import UserError, host, metrics, model as tflite
 
 # Options that name files or talk: each layer's run gets its own.
-_PRIVATE_OPTIONS = ("explain", "profile", "quiet", "claim")
+_PRIVATE_OPTIONS = ("explain", "profile", "record", "quiet", "claim")
 
 
 @dataclasses.dataclass

@@ -189,13 +189,15 @@ def cut(model, node):
     """A model of its own made of one node: (bytes, run-time input tensor indices, output indices).
 
     The indices are those of the whole model, in the order of the cut model's inputs and outputs.
-    Raises UserError for a node that keeps state or runs other subgraphs.
+    Raises UserError for a node that keeps state, runs other subgraphs, or reads constants only.
     """
     operator = operators(model)[node]
     if operator_name(model, operator) in ("IF", "WHILE", "CALL", "CALL_ONCE"):
         raise UserError(f"node {node} runs another subgraph")
     inputs = runtime_inputs(model, operator)
     outputs = [int(index) for index in operator.outputs]
+    if not inputs:
+        raise UserError(f"node {node} reads constants only")
     if any(tensor(model, index).isVariable for index in inputs):
         raise UserError(f"node {node} keeps state in a variable tensor")
     single = empty(f"node {node}")

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module with the real delegate on the simulated NPU. Needs a build."""
+
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+import small_models
+from small_models import run_cli
+
+from rocket_npu import host, library
+
+SHARED = pathlib.Path(os.environ.get("NPU_SHARED_DIR", "")) / "models" / "tflite"
+SIM = ("--option", "device=sim", "--option", "claim=all", "--option", "quiet=1")
+
+
+class SmallModel(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        library.find()  # without a build every test of this class fails with its message
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.report = self.folder / "report.json"
+        self.model = small_models.write(small_models.convolution_model(), self.folder / "m.tflite")
+
+    def compare(self, *more):
+        code, out, err = run_cli("compare", self.model, "--random", 2, *SIM, "--json",
+                                 self.report, *more)
+        content = json.loads(self.report.read_text()) if self.report.exists() else {}
+        return code, content, out + err
+
+    def test_chip_is_within_its_bound_layer_by_layer(self):
+        code, content, text = self.compare("--layers")
+        self.assertEqual(code, 0, text)
+        self.assertEqual((content["claimed"], content["offered"]), (2, 2))
+        rows = content["layers"]
+        self.assertEqual([(row["claimed"], row["within"]) for row in rows], [(True, True)] * 2)
+        self.assertLessEqual(rows[0]["bound"], 1)
+        self.assertEqual(rows[1]["bound"], 0)
+
+    def test_exact_is_exact(self):
+        code, content, text = self.compare("--layers", "--max-diff", 0,
+                                           "--option", "numerics.requant=exact")
+        self.assertEqual(code, 0, text)
+        self.assertEqual((content["claimed"], content["outputs"][0]["max"]), (2, 0))
+        self.assertEqual([row["bound"] for row in content["layers"]], [0, 0])
+
+    def test_every_reference_works(self):
+        for reference in host.RESOLVERS:
+            code, content, text = self.compare("--reference", reference)
+            self.assertEqual((code, content["claimed"]), (0, 2), text)
+
+    def test_configuration_errors_arrive_in_one_line(self):
+        for options, message in (
+            (("--option", "strict=1", "--option", "colour=red"), "colour"),
+            (("--option", "numerics.requant=sideways", "--option", "strict=1"), "sideways"),
+        ):
+            code, _, text = self.compare(*options)
+            self.assertEqual(code, 2)
+            self.assertRegex(text, f"error: cannot load the delegate: .*{message}")
+            self.assertEqual(text.count("\n"), 1)
+
+    def test_no_device_claims_nothing(self):
+        code, out, _ = run_cli("run", self.model, "--random", 1, "--option", "device=none")
+        self.assertEqual(code, 0)
+        self.assertIn("claimed 0 of 2 nodes", out)
+
+
+class RealModel(unittest.TestCase):
+    @unittest.skipUnless(SHARED.is_dir(), "needs the shared models")
+    def test_face_detector_is_exact(self):
+        code, out, err = run_cli(
+            "compare", SHARED / "mediapipe_face_short_range_int8.tflite", "--input",
+            SHARED / "inputs" / "128x128.npz", "--sample", "grace_hopper", "--option",
+            "device=sim", "--option", "quiet=1", "--option", "numerics.requant=exact",
+            "--max-diff", 0)
+        self.assertEqual(code, 0, out + err)
+        self.assertRegex(out, r"claimed [5-9]\d of \d+ nodes")
+        self.assertIn("top-1 equal 1/1", out)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -83,6 +83,8 @@ class Runner:
             self.interpreter.allocate_tensors()
         except (ValueError, RuntimeError, OSError) as error:
             text = one_line(error) or (_DYNAMIC if library is not None else "no reason given")
+            if resolver == "ref" and "Didn't find op" in text:
+                text += " (the reference kernels lack it; the optimised ones, `plain`, may not)"
             raise UserError(f"cannot load the model: {text}") from error
         self.load_seconds = time.perf_counter() - start
         self.inputs = self.interpreter.get_input_details()

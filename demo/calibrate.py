@@ -17,7 +17,7 @@ from rocket_npu import model as tflite
 
 _CROPS = 40
 _LOWEST_SCORE = -12.0  # a sigmoid below 1e-5: lower scores may saturate
-_SCORE_CHANNELS = (1, 2, 6)
+_SCORE_CHANNELS = (1, 2, 6)  # the last extents of its scores
 
 
 def _pictures(folder, size):
@@ -35,24 +35,44 @@ def _pictures(folder, size):
         yield crop[:, ::-1] if generator.random() < 0.5 else crop
 
 
+def _answers(model):
+    """Tensors that are answers or become them in one step: their extremes must not saturate."""
+    outputs = {int(index) for index in model.subgraphs[0].outputs}
+    before = [int(index) for operator in tflite.operators(model)
+              if int(operator.outputs[0]) in outputs
+              for index in tflite.runtime_inputs(model, operator)]
+    return outputs.union(before)
+
+
+def _joined(network, model, index, lows, highs):
+    """The range of one tensor from its extremes on each picture.
+
+    BlazeFace: half-way between the extreme of all pictures and the mean extreme. Few values
+    saturate, and the finer steps keep it closer to its float form than the full range does.
+    """
+    low, high = min(lows), max(highs)
+    if network is convert.BLAZEFACE:
+        if index not in _answers(model):
+            low, high = (low + np.mean(lows)) / 2, (high + np.mean(highs)) / 2
+        if tflite.shape_of(tflite.tensor(model, index))[-1] in _SCORE_CHANNELS:
+            low = max(low, _LOWEST_SCORE)
+    return min(float(low), 0.0), max(float(high), 0.0)
+
+
 def measure(network, work, folder):
     """{tensor name: (low, high)} of every operator's output."""
     model = convert.float_model(network, pathlib.Path(work) / "packages")
     runner = host.Runner(tflite.dump(model), "plain", keep=True)
-    names = {int(op.outputs[0]): tflite.tensor_name(tflite.tensor(model, int(op.outputs[0])))
-             for op in tflite.operators(model)}
-    ranges = {name: (0.0, 0.0) for name in names.values()}
+    indices = [int(operator.outputs[0]) for operator in tflite.operators(model)]
+    extremes = {index: ([], []) for index in indices}
     for picture in _pictures(folder, inputs.picture_extents(runner.inputs[0])):
         runner.run([inputs.preprocess(picture, network.float_rule, runner.inputs[0])])
-        for index, name in names.items():
+        for index, (lows, highs) in extremes.items():
             values = runner.tensor(index)
-            low, high = ranges[name]
-            ranges[name] = (min(low, float(values.min())), max(high, float(values.max())))
-    if network is convert.BLAZEFACE:
-        for index, name in names.items():
-            if tflite.shape_of(tflite.tensor(model, index))[-1] in _SCORE_CHANNELS:
-                ranges[name] = (max(ranges[name][0], _LOWEST_SCORE), ranges[name][1])
-    return ranges
+            lows.append(float(values.min()))
+            highs.append(float(values.max()))
+    return {tflite.tensor_name(tflite.tensor(model, index)): _joined(network, model, index, *found)
+            for index, found in extremes.items()}
 
 
 def main():

@@ -100,13 +100,14 @@ def _nodes(result):
     for node in result.explain.nodes:
         claimed = node.get("claimed")
         place = node.get("route", "") if claimed else "CPU interpreter"
-        bound = str(node.get("bound_counts", "")) if claimed else node.get("text", "")
+        bound = str(node.get("bound_counts", ""))
+        note = "; ".join(filter(None, (bound, node.get("host_reason"), node.get("text"))))
         tasks = int(node.get("tasks", 0))
         microseconds = f"{float(node.get('modelled_us', 0.0)):.1f}" if tasks else ""
         rows.append((node["index"], node["op"], _shapes(node["shapes"]), place, tasks,
-                     round(int(node.get("macs", 0)) / 1e6, 2), Number(microseconds), bound))
+                     round(int(node.get("macs", 0)) / 1e6, 2), Number(microseconds), note))
     return table(("#node", "operator", "shapes", "route", "#tasks", "#MMAC", "#modelled µs",
-                  "bound in counts, or why not"), rows)
+                  "bound in counts; why not on the NPU"), rows)
 
 
 def _shapes(shapes):

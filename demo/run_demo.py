@@ -7,6 +7,7 @@ annotated picture and an HTML report into build/demo.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import json
 import os
@@ -72,9 +73,24 @@ def choose_device(options, path, found):
     """The options with a device: a real one if `auto` finds it, else the simulator."""
     if "device" in options:
         return options
-    probe = host.Runner(path, "ref", found, {**options, "device": "auto", "quiet": "1"})
+    with _silence():
+        probe = host.Runner(path, "ref", found, {**options, "device": "auto", "quiet": "1"})
     explain = probe.explain()
     return {**options, "device": "auto" if explain.claimed else "sim"}
+
+
+@contextlib.contextmanager
+def _silence():
+    """Drops what libraries write to stderr meanwhile: to find no NPU is no news here."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def cost_model(explain):
@@ -158,11 +174,14 @@ def _run(options, progress):
         paths.append(path)
     names = _class_names(os.path.join(out, "packages"))
     demo.options = choose_device(keys, paths[-1], found)
+    if "device" not in keys and demo.options["device"] == "sim":
+        progress("no NPU here: using the simulated one")
     for network, path in zip(convert.NETWORKS, paths):
         progress(f"running {network.name}, device={demo.options['device']}")
         demo.results.append(measure.measure(network, path, picture, found, demo.options))
     demo.cost = cost_model(demo.results[0].explain)
-    demo.options = demo.results[0].explain.content["options"]
+    effective = demo.results[0].explain.content["options"]
+    demo.options = {key: value for key, value in effective.items() if key != "explain"}
     demo.classes = class_rows(demo.results[0], names)
     demo.npu_faces = found_faces(demo.results[1].npu)
     demo.cpu_faces = found_faces(demo.results[1].cpu)

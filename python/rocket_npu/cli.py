@@ -172,7 +172,7 @@ def _print_comparison(result):
         )
     for row in result.layers or []:
         state = {True: "ok", False: "BEYOND", None: "--"}[row["within"]]
-        detail = row.get("route") or row.get("text") or "on the host's kernels"
+        detail = ": ".join(row[key] for key in ("route", "text") if row.get(key))
         figures = f"max {row['max']:g} share {100 * row['share']:.2f} %" if "max" in row else ""
         bound = f"bound {row['bound']}" if "bound" in row else ""
         print(f"{state:6} {row['index']:4} {row['op']:20} {figures:24} {bound:8} {detail}")

@@ -133,6 +133,8 @@ def _judge(row, tally, node):
         row.update({key: node[key] for key in ("reason", "text") if key in node})
         return row
     row["route"] = node.get("route", "")
+    if "host_reason" in node:
+        row["text"] = node["host_reason"]
     row["bound"] = node.get("bound_counts", 0)
     row["within"] = tally.max <= row["bound"]
     return row

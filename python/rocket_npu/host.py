@@ -5,8 +5,10 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import tempfile
 import time
+import weakref
 
 import ai_edge_litert.interpreter as litert
 
@@ -62,7 +64,6 @@ class Runner:
     """
 
     def __init__(self, model, resolver="ref", library=None, options=None, threads=1, keep=False):
-        self._folder = None
         self._delegate = None
         self._explain_path = None
         arguments = {
@@ -92,8 +93,9 @@ class Runner:
 
     def _load_delegate(self, library, options):
         if "explain" not in options:
-            self._folder = tempfile.TemporaryDirectory(prefix="rocket_npu_")
-            options["explain"] = os.path.join(self._folder.name, "explain.json")
+            folder = tempfile.mkdtemp(prefix="rocket_npu_")
+            weakref.finalize(self, shutil.rmtree, folder, True)
+            options["explain"] = os.path.join(folder, "explain.json")
         self._explain_path = options["explain"]
         try:
             return litert.load_delegate(str(library), options)

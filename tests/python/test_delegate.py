@@ -12,7 +12,9 @@ from small_models import run_cli
 
 from rocket_npu import host, library
 
-SHARED = pathlib.Path(os.environ.get("NPU_SHARED_DIR", "")) / "models" / "tflite"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SHARED = pathlib.Path(os.environ.get("NPU_SHARED_DIR") or ROOT.parent / "shared")
+MODELS = SHARED / "models" / "tflite"
 SIM = ("--option", "device=sim", "--option", "claim=all", "--option", "quiet=1")
 
 
@@ -42,6 +44,7 @@ class SmallModel(unittest.TestCase):
         self.assertEqual([(row["claimed"], row["within"]) for row in rows], [(True, True)] * 2)
         self.assertLessEqual(rows[0]["bound"], 1)
         self.assertEqual(rows[1]["bound"], 0)
+        self.assertRegex(rows[0]["route"], "^npu-int8")
 
     def test_exact_is_exact(self):
         code, content, text = self.compare("--layers", "--max-diff", 0,
@@ -63,7 +66,7 @@ class SmallModel(unittest.TestCase):
             code, _, text = self.compare(*options)
             self.assertEqual(code, 2)
             self.assertRegex(text, f"error: cannot load the delegate: .*{message}")
-            self.assertEqual(text.count("\n"), 1)
+            self.assertEqual(text.count("\n"), 1, text)
 
     def test_no_device_claims_nothing(self):
         code, out, _ = run_cli("run", self.model, "--random", 1, "--option", "device=none")
@@ -75,8 +78,8 @@ class RealModel(unittest.TestCase):
     @unittest.skipUnless(SHARED.is_dir(), "needs the shared models")
     def test_face_detector_is_exact(self):
         code, out, err = run_cli(
-            "compare", SHARED / "mediapipe_face_short_range_int8.tflite", "--input",
-            SHARED / "inputs" / "128x128.npz", "--sample", "grace_hopper", "--option",
+            "compare", MODELS / "mediapipe_face_short_range_int8.tflite", "--input",
+            MODELS / "inputs" / "128x128.npz", "--sample", "grace_hopper", "--option",
             "device=sim", "--option", "quiet=1", "--option", "numerics.requant=exact",
             "--max-diff", 0)
         self.assertEqual(code, 0, out + err)

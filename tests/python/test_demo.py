@@ -124,10 +124,16 @@ class Quantize(unittest.TestCase):
 
     def test_weight_scales_by_channel(self):
         weights = np.zeros((1, 3, 3, 2), np.float32)
-        weights[0, 1, 1] = (-1.27, 0)
-        scales = quantize.weight_scales(weights, 3)
+        weights[0, 1, 1] = (-1.27, 1e-12)
+        scales = quantize.weight_scales(weights, 3, np.array([1.0, 5.0]), 0.02, 0.05)
         self.assertAlmostEqual(float(scales[0]), 0.01, places=8)
-        self.assertGreater(float(scales[1]), 0)
+        # The dead channel: nine taps, a hundredth of a count.
+        self.assertAlmostEqual(float(scales[1]), 0.02 * 0.05 / (255 * 3 * 0.02), places=8)
+
+    def test_a_bias_never_exceeds_28_bits(self):
+        bias = np.array([1e6])
+        scales = quantize.weight_scales(np.full((1, 1, 1, 1), 1e-3), 0, bias, 0.02, 0.05)
+        self.assertLessEqual(bias[0] / (0.02 * float(scales[0])), 2**28 * 1.0001)
 
     def test_convolution_follows_the_float_model(self):
         model = tflite.empty("float")

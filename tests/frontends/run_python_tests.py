@@ -5,6 +5,7 @@
 usage: run_python_tests.py LIBRARY MODULE...
 
 That Python is $NPU_PYTHON, or build/venv/bin/python of this tree. LIBRARY reaches the tests as NPU_DELEGATE.
+$NPU_SANITIZER_PRELOAD is loaded into it first, for a LIBRARY built with the address sanitizer.
 """
 import os
 import pathlib
@@ -19,6 +20,9 @@ def main():
         print(f"no Python with ai-edge-litert at {python}: run tools/setup or set NPU_PYTHON", file=sys.stderr)
         return 1
     os.environ["NPU_DELEGATE"] = str(pathlib.Path(sys.argv[1]).resolve())
+    if preload := os.environ.get("NPU_SANITIZER_PRELOAD"):
+        os.environ["LD_PRELOAD"] = preload
+        os.environ["ASAN_OPTIONS"] = "detect_leaks=0"  # CPython itself keeps memory until it ends
     os.chdir(HERE)
     os.execv(python, [python, "-m", "unittest", "-v", *sys.argv[2:]])
 

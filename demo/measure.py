@@ -69,6 +69,11 @@ def measure(network, path, picture, library, options, iterations=2, threads=2):
     )
 
 
+def count(number, noun):
+    """ "1 kick", "2 kicks"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def routes(explain):
     """[(route, nodes, {operator: count}, tasks, MACs, modelled microseconds)] in plan order."""
     table = {}

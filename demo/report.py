@@ -107,7 +107,7 @@ def _nodes(result):
         rows.append((node["index"], node["op"], _shapes(node["shapes"]), place, tasks,
                      round(int(node.get("macs", 0)) / 1e6, 2), Number(microseconds), note))
     return table(("#node", "operator", "shapes", "route", "#tasks", "#MMAC", "#modelled µs",
-                  "bound in counts; why not on the NPU"), rows)
+                  "bound in counts, or why not"), rows)
 
 
 def _shapes(shapes):
@@ -125,8 +125,8 @@ def _network(result, cost):
     milliseconds = result.explain.modelled_us() / 1000
     return f"""<section class="card"><h2>{escape(result.network.title)}</h2>
 <p class="soft">{result.explain.claimed} of {result.explain.offered} nodes claimed in
-{len(result.explain.partitions)} partition(s), {summary.get('kicks', '?')} kicks in
-{summary.get('submits', '?')} submits; arena {parts:,} bytes, weights {weights:,} bytes. Modelled
+{measure.count(len(result.explain.partitions), 'partition')},
+{measure.count(summary['kicks'], 'kick')} in {measure.count(summary['submits'], 'submit')}; arena {parts:,} bytes, weights {weights:,} bytes. Modelled
 {milliseconds:.2f} ms an inference ({escape(cost['version'])}, ±{cost['band']:g} %).
 Wall time here: {1e3 * statistics.median(result.npu_seconds):.0f} ms on the
 {escape(cost['engine'])}, {1e3 * statistics.median(result.cpu_seconds):.1f} ms in the CPU
@@ -136,7 +136,8 @@ interpreter.</p>
 drawn. Point at a bar for its layer.</p>
 <h3>Where the nodes run</h3>{_routes(result)}
 <h3>Differences</h3>{_differences(result)}
-<details><summary>All {len(result.explain.nodes)} nodes</summary>{_nodes(result)}</details>
+<details><summary>All {len(result.explain.nodes)} nodes</summary>
+<div class="nodes">{_nodes(result)}</div></details>
 </section>"""
 
 
@@ -156,8 +157,7 @@ def write(path, demo, jpeg):
     offered = sum(result.explain.offered for result in demo.results)
     tiles = "".join((
         _tile(demo.label, "what the classifier says"),
-        _tile(f"{len(demo.npu_faces)} face{'' if len(demo.npu_faces) == 1 else 's'}",
-              "what the face detector finds"),
+        _tile(measure.count(len(demo.npu_faces), "face"), "what the face detector finds"),
         _tile(f"{claimed} of {offered}", "nodes claimed by the delegate"),
         _tile(f"{total:.2f} ms", f"modelled for both networks, ±{demo.cost['band']:g} %"),
     ))

@@ -140,8 +140,9 @@ def _print_answers(demo):
 def _print_network(result, cost):
     summary = result.explain.summary
     print(f"\n{result.network.title}: {result.explain.claimed} of {result.explain.offered} nodes "
-          f"in {len(result.explain.partitions)} partition(s), {summary.get('kicks', '?')} kicks, "
-          f"{summary.get('submits', '?')} submits")
+          f"in {measure.count(len(result.explain.partitions), 'partition')}, "
+          f"{measure.count(summary['kicks'], 'kick')} in "
+          f"{measure.count(summary['submits'], 'submit')}")
     print(f"  {'route':24}{'nodes':>6}{'tasks':>7}{'MMAC':>9}  operators")
     for name, nodes, operators, tasks, macs, _ in measure.routes(result.explain):
         kinds = ", ".join(f"{op} {count}" for op, count in operators.items())

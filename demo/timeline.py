@@ -31,7 +31,7 @@ def _axis(total, scale, height):
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="8" y2="{height - 28}" class="grid"/>')
         parts.append(_text(x, height - 12, f"{value:g}", "tick"))
         value += step
-    parts.append(_text(_LEFT, height, "modelled microseconds, layers one after another", "axis"))
+    parts.append(_text(_LEFT, height + 5, "modelled microseconds, layers one after another", "axis"))
     return parts
 
 
@@ -57,7 +57,7 @@ def svg(times):
         return ""
     scale = (_WIDTH - _LEFT - _RIGHT) / total
     height = 12 + _LANE * len(_LANES) + 32
-    parts = [f'<svg class="timeline" viewBox="0 0 {_WIDTH} {height + 6}" role="img" '
+    parts = [f'<svg class="timeline" viewBox="0 0 {_WIDTH} {height + 10}" role="img" '
              f'aria-label="modelled time of each layer">']
     parts += _axis(total, scale, height)
     for lane, name in enumerate(_LANES):

@@ -142,6 +142,21 @@ std::string Join(const std::set<std::string>& parts) {
   return text;
 }
 
+// A saved job that failed on its device must fail in the same way again.
+std::string JudgeRecorded(const device::JobFile& file, const Machine& machine) {
+  sim::Outcome expected = sim::Outcome::kComplete;
+  if (file.outcome == "hang") expected = sim::Outcome::kHang;
+  if (file.outcome == "fault_timeout") expected = sim::Outcome::kFault;
+  if (machine.last_outcome != expected) {
+    return std::string("the outcome is ") + sim::ToString(machine.last_outcome) + ", it was " +
+           sim::ToString(expected) + " (" + file.detail + ")";
+  }
+  for (const Finding& finding : machine.findings) {
+    if (finding.severity != sim::Severity::kWarning) return "";
+  }
+  return "no diagnostic was raised, it was: " + file.detail;
+}
+
 // Why the case fails although its data hold, or empty.
 std::string JudgeOutcome(const device::JobFile& file, const Machine& machine) {
   if (!file.negative()) {
@@ -151,6 +166,7 @@ std::string JudgeOutcome(const device::JobFile& file, const Machine& machine) {
     }
     return "";
   }
+  if (file.family == device::kRecordedFamily) return JudgeRecorded(file, machine);
   const Expectation* expected = FindExpectation(file);
   if (expected == nullptr) return "no expectation is written for this negative case";
   if (machine.last_outcome != expected->outcome) {

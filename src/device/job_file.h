@@ -23,6 +23,8 @@
 namespace npu::device {
 
 inline constexpr std::string_view kSavedJobMagic = "NPUJOB01";
+// Family of the jobs that the provider `record` saves.
+inline constexpr std::string_view kRecordedFamily = "recorded";
 // A file whose buffers together are larger is refused (nobody has to allocate what it names).
 inline constexpr uint64_t kMaxJobFileBufferBytes = uint64_t{2} << 30;
 

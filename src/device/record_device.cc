@@ -185,7 +185,7 @@ class RecordDevice : public Device {
     JobFile file;
     file.name = fmt::format("job-{:06}", saved_ + 1);
     file.chip = info_.chip;
-    file.family = "recorded";
+    file.family = kRecordedFamily;
     file.title = fmt::format("job {} of {}", saved_ + 1, info_.description);
     file.evidence = info_.simulated ? "simulated" : "recorded_on_board";
     file.op_json = R"({"type":"recorded"})";

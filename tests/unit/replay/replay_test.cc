@@ -119,6 +119,23 @@ TEST(RunCase, NegativeCaseNeedsItsDiagnosticForItsTask) {
   EXPECT_NE(clean.reason.find("was not raised"), std::string::npos) << clean.reason;
 }
 
+TEST(RunCase, ARecordedFailureMustFailTheSameWay) {
+  device::JobFile file = Golden("neg_mrdma_enabled_unfed");
+  file.name = "job-000001";
+  file.family = device::kRecordedFamily;
+  file.detail = "hang: as recorded";
+  EXPECT_EQ(RunCase(file, {}).status, CaseStatus::kPassed);
+  file.outcome = "fault_timeout";
+  const CaseResult other = RunCase(file, {});
+  EXPECT_EQ(other.status, CaseStatus::kFailed);
+  EXPECT_NE(other.reason.find("the outcome is hang, it was fault"), std::string::npos)
+      << other.reason;
+  device::JobFile clean = Golden("mm_i8_4x32x32");
+  clean.family = device::kRecordedFamily;
+  clean.outcome = "wrong_result";
+  EXPECT_NE(RunCase(clean, {}).reason.find("no diagnostic was raised"), std::string::npos);
+}
+
 TEST(RunCase, NegativeCaseNeedsItsOutcome) {
   device::JobFile file = Golden("neg_mrdma_enabled_unfed");
   EXPECT_EQ(RunCase(file, {}).status, CaseStatus::kPassed);

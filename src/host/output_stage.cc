@@ -62,13 +62,10 @@ std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node
   const ir::Quantization& filter = graph.input(node, 1).type.quant;
   const float input_scale = graph.input(node, 0).type.quant.scale();
   const double output_scale = graph.output(node).type.quant.scale();
-  const bool float_product =
-      std::holds_alternative<ir::FullyConnectedParams>(node.params) && filter.per_tensor();
   std::vector<double> multipliers(output_channels);
   for (size_t c = 0; c < output_channels; ++c) {
-    const float product = input_scale * filter.scale(c);
-    const double exact = static_cast<double>(input_scale) * static_cast<double>(filter.scale(c));
-    multipliers[c] = (float_product ? static_cast<double>(product) : exact) / output_scale;
+    const double product = static_cast<double>(input_scale) * static_cast<double>(filter.scale(c));
+    multipliers[c] = product / output_scale;
   }
   return multipliers;
 }

@@ -20,8 +20,8 @@ arith::QuantizedRange ActivationClamp(ir::Activation activation, const ir::Tenso
 arith::QuantizedRange TypeRange(DataType dtype);
 
 // Real multipliers M[oc] of a CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED node, exactly as TFLite
-// forms them: s_x * s_w[o] / s_y in double, but for FULLY_CONNECTED with one filter scale the
-// product s_x * s_w is rounded to float32 first. Source: tflite-delegate 4.1, 4.3.
+// forms them: s_x * s_w[o] / s_y in double. Source: tflite-delegate 4.1; for FULLY_CONNECTED with
+// one scale 4.3 has a float32 product, which int8 in ai-edge-litert 2.3 does not use (measured).
 std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node,
                                     size_t output_channels);
 

@@ -34,12 +34,16 @@ int32_t ReluEntry(const UnaryQuant& q, QuantizedMultiplier m, const QuantizedRan
                  int64_t{q.output_zero} + MultiplyByQuantizedMultiplier(value - q.input_zero, m));
 }
 
-// 4.11: one multiplier for each sign.
+// 4.11: one multiplier for each sign. A negative one is applied as its magnitude and the result
+// negated, which decides the ties (measured on ai-edge-litert 2.3).
 int32_t LeakyReluEntry(const UnaryQuant& q, QuantizedMultiplier identity, QuantizedMultiplier slope,
                        int32_t value) {
   const int32_t d = value - q.input_zero;
-  return ClampTo(q.range, int64_t{q.output_zero} +
-                              MultiplyByQuantizedMultiplier(d, d >= 0 ? identity : slope));
+  QuantizedMultiplier m = d >= 0 ? identity : slope;
+  const bool negate = m.multiplier < 0;
+  if (negate) m.multiplier = -m.multiplier;
+  const int64_t scaled = MultiplyByQuantizedMultiplier(d, m);
+  return ClampTo(q.range, int64_t{q.output_zero} + (negate ? -scaled : scaled));
 }
 
 // 3.5: float32 function of the real value. The sum with the zero point is a float sum too.

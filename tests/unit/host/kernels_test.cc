@@ -79,13 +79,24 @@ TEST(DepthwiseConv2d, DilatesAndStrides) {
 }
 
 TEST(FullyConnected, RoundsOnceHalfAway) {
-  // The multiplier is float32(0.02 * 0.005) / 0.05: DOUBLE would give -118 for the first sum.
+  // DOUBLE would give -118 for the first sum.
   OneNode one(ir::FullyConnectedParams{});
   one.Input(Int8Type({1, 1}, 0.02F, 3))
       .Constant(Int8Type({3, 1}, 0.005F, 0), Bytes{1, 1, 1})
       .Constant(PlainType(DataType::kInt32, {3}), std::vector<int32_t>{-58750, 12345, -12250})
       .Output(Int8Type({1, 3}, 0.05F, 0));
   EXPECT_EQ(Compute(one, MakeFullyConnected, {{3}}), (Bytes{-117, 25, -24}));
+}
+
+TEST(FullyConnected, FormsItsMultiplierInDouble) {
+  // Measured on ai-edge-litert 2.3: with the float32 product of the scales, M is just above 1/50
+  // instead of just below, and the results are 3 and -35.
+  OneNode one(ir::FullyConnectedParams{});
+  one.Input(Int8Type({1, 1}, 0x1.19ba74p+1F, 0))
+      .Constant(Int8Type({2, 1}, 0x1.418f7ep-7F, 0), Bytes{1, 1})
+      .Constant(PlainType(DataType::kInt32, {2}), std::vector<int32_t>{125, -1725})
+      .Output(Int8Type({1, 2}, 0x1.14778ep+0F, 0));
+  EXPECT_EQ(Compute(one, MakeFullyConnected, {{0}}), (Bytes{2, -34}));
 }
 
 TEST(FullyConnected, KeepsRowsApart) {
@@ -229,6 +240,16 @@ TEST(Unary, LeakyReluWithANegativeSlope) {
   EXPECT_EQ(
       RunUnary({.kind = ir::UnaryKind::kLeakyRelu, .alpha = -0.5F}, 1.0F, 0, 1.0F, 0, {-20, -6, 6}),
       (Bytes{10, 3, 6}));
+}
+
+// Measured on ai-edge-litert 2.3: -(d * |m|) is what is rounded.
+TEST(Unary, LeakyReluWithANegativeSlopeOnTies) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kLeakyRelu, .alpha = -0.5F}, 1.0F, 0, 1.0F, 0,
+                     {-127, -125, -3, -1}),
+            (Bytes{63, 62, 1, 0}));
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kLeakyRelu, .alpha = -0.25F}, 1.0F, 0, 1.0F, 0,
+                     {-126, -125, -121, -1}),
+            (Bytes{32, 31, 30, 0}));
 }
 
 TEST(Unary, Logistic) {

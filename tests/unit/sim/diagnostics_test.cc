@@ -5,7 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -472,6 +476,29 @@ TEST(Diagnostics, InheritedAndUnwrittenRegistersSayThatTheyAre) {
   ASSERT_NE(d, nullptr);
   EXPECT_FALSE(d->command);
   EXPECT_NE(d->reg.find("never written"), std::string::npos) << d->reg;
+}
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Ids are stable names: each one in the code has a row in the documentation.
+TEST(Diagnostics, EveryIdIsDocumented) {
+  const std::filesystem::path root(NPU_SOURCE_DIR);
+  const std::string document = ReadFile(root / "docs/hardware/diagnostics.md");
+  const std::regex id(
+      "\"((stream|cna|core|dpu|writer|rdma|memory|pc|task|unimplemented)\\.[a-z0-9_]+)\"");
+  int ids = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(root / "src/sim")) {
+    if (entry.path().extension() != ".cc") continue;
+    const std::string text = ReadFile(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {
+      EXPECT_NE(document.find("| " + (*at)[1].str() + " |"), std::string::npos) << (*at)[1].str();
+      ++ids;
+    }
+  }
+  EXPECT_GT(ids, 100);
 }
 
 }  // namespace

@@ -20,12 +20,15 @@ struct Options {
 
 constexpr int64_t kMaxMacs = 3'000'000;
 
-// The smallest problem found that still fails.
+// The smallest problem found that still fails, after at most kMaxSteps runs.
 Problem Minimise(Problem failing) {
+  constexpr int kMaxSteps = 500;
+  int steps = 0;
   bool smaller = true;
   while (smaller) {
     smaller = false;
     for (const Problem& candidate : Smaller(failing)) {
+      if (++steps > kMaxSteps) return failing;
       if (RunProblem(candidate).failure.empty()) continue;
       failing = candidate;
       smaller = true;
@@ -73,6 +76,7 @@ void RunRandomProblems(const Options& options) {
     totals.Add(outcome);
     if (outcome.failure.empty()) continue;
     ++totals.failed;
+    std::fprintf(stderr, "failed: %s\n  %s\n", ToString(problem).c_str(), outcome.failure.c_str());
     const Problem smallest = Minimise(problem);
     ADD_FAILURE() << ToString(problem) << "\n  " << outcome.failure << "\nsmallest:\n  --problem \""
                   << ToString(smallest) << "\"\n  " << RunProblem(smallest).failure;

@@ -342,12 +342,20 @@ bool ExceedsBuffer(const Problem& p) {
   return (weights + kBank - 1) / kBank + (rows * p.iw * lanes + kBank - 1) / kBank + 1 > p.banks;
 }
 
+// Bytes of one kernel, or of one group of 64 (at least 32) depthwise channels.
+int64_t KernelBytes(const Problem& p) {
+  const bool depthwise = ShapeOf(p).depthwise;
+  const int64_t lanes = int64_t{p.ic + 31} / 32 * 32;
+  return int64_t{p.kh} * p.kw * (depthwise ? std::min<int64_t>(lanes, 64) : lanes);
+}
+
 // Whether the encoder may refuse this problem for that reason.
 bool MayDecline(const Problem& p, std::string_view reason) {
   if (reason == "conv.requant_bound") {
     return p.spread > 1 || p.dead != 0 || p.bias == 2 || p.gain > 3;
   }
   if (reason == "conv.cbuf") return ExceedsBuffer(p);
+  if (reason == "conv.kernel_bytes") return KernelBytes(p) > 32768;
   if (reason == "pool.window") return p.kh * p.kw > 92 || p.kh * p.kw < 2;
   return reason == "conv.activation" && p.act == 2;
 }

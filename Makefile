@@ -27,7 +27,7 @@ test: build ## set up, build, run all tests
 	$(PYTHON) tools/run_tests --build build/release --python tests/tools tests/python \
 	  $(if $(NPU_TEST_COUNTS),--counts $(NPU_TEST_COUNTS))
 
-demo: build ## set up, build, run two networks on the simulated NPU and write a report
+demo: build ## set up, build, run two networks on the simulated NPU, write build/demo/report.html
 	$(PYTHON) demo/run_demo.py
 
 bench: build ## measure the simulator and the kernels, as JSON
@@ -55,4 +55,4 @@ lint: setup-ci build ## format, tree, spelling and shell checks, clang's warning
 	tools/ci/clang tidy
 
 clean: ## remove what was built; what setup installed stays
-	rm -rf build/release build/debug build/asan build/tsan build/arm64 report
+	rm -rf build/release build/debug build/asan build/tsan build/arm64

@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def documents():
-    skipped = {ROOT / "build", ROOT / "report", ROOT / ".git"}
+    skipped = {ROOT / "build", ROOT / ".git"}
     return [p for p in ROOT.rglob("*.md") if not skipped.intersection(p.parents)]
 
 

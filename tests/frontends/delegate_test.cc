@@ -273,7 +273,7 @@ TEST_F(DelegateTest, NodesOfAnotherDelegateAreCountedNotTouched) {
   testing::internal::CaptureStderr();
   ASSERT_EQ(host_.Apply(delegate.get()), abi::kOk);
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_THAT(text, HasSubstr("1 nodes were taken by another delegate (TfLiteXNNPackDelegate)"));
+  EXPECT_THAT(text, HasSubstr("another delegate (TfLiteXNNPackDelegate) has taken 1 node before"));
   EXPECT_EQ(Explain()["summary"]["nodes"], 2);
   EXPECT_EQ(Explain()["summary"]["offered"], 1);
 }
@@ -313,7 +313,7 @@ TEST_F(DelegateTest, WithoutADeviceNothingIsClaimedAndTheRemedyIsSaidOnce) {
   EXPECT_EQ(host_.Apply(delegate.get()), abi::kOk);
   EXPECT_EQ(host_.Apply(delegate.get()), abi::kOk);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            "[rocket] warning: claimed 0 of 1 nodes: no NPU here; buy a board\n");
+            "[rocket] warning: claimed 0 of 1 node: no NPU here; buy a board\n");
   EXPECT_EQ(host_.kernel_count(), 0U);
   EXPECT_EQ(Explain()["nodes"][0]["reason"], "device.none");
 }

@@ -167,7 +167,7 @@ class Lifecycle(unittest.TestCase):
         with stderr_of_process() as stderr:
             interpreter = litert.Interpreter(op_model(CONV), experimental_delegates=[first, second])
             interpreter.allocate_tensors()
-        self.assertIn("1 nodes were taken by another delegate (rocket-npu)", stderr.text)
+        self.assertIn("another delegate (rocket-npu) has taken 1 node before", stderr.text)
         self.assertIn("claimed 0 of 0 nodes", stderr.text)
 
     def test_a_hundred_short_lives_leave_no_file_open(self):

@@ -74,7 +74,7 @@ class NoDevice(unittest.TestCase):
         with stderr_of_process() as stderr:
             runner = Runner(op_model(CONV), {"device": "auto"})
         self.assertEqual(stderr.text.count("\n"), 1, stderr.text)
-        self.assertIn("[rocket] warning: claimed 0 of 1 nodes: no NPU", stderr.text)
+        self.assertIn("[rocket] warning: claimed 0 of 1 node: no NPU", stderr.text)
         self.assertIn("device=sim", stderr.text)
         explain = runner.explain()
         self.assertEqual(explain["summary"]["claimed"], 0)

@@ -37,11 +37,11 @@ std::vector<Refusal> Refusals(const ClaimReport& report) {
   return all;
 }
 
-std::string Plural(size_t n, std::string_view word) {
+}  // namespace
+
+std::string CountOf(size_t n, std::string_view word) {
   return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
 }
-
-}  // namespace
 
 std::string_view LibraryVersion() { return kVersion; }
 
@@ -52,8 +52,8 @@ size_t ClaimReport::claimed() const {
 
 std::string SummaryLine(const ClaimReport& report, size_t max_reasons) {
   std::string line =
-      fmt::format("claimed {} of {} in {}", report.claimed(), Plural(report.nodes.size(), "node"),
-                  Plural(report.partitions.size(), "partition"));
+      fmt::format("claimed {} of {} in {}", report.claimed(), CountOf(report.nodes.size(), "node"),
+                  CountOf(report.partitions.size(), "partition"));
   line += fmt::format(" on {}", report.device.provider);
   if (!report.device.chip.empty()) line += fmt::format(" {}", report.device.chip);
   line += fmt::format(" (rocket-npu {}, numerics.requant={})", LibraryVersion(),
@@ -66,7 +66,7 @@ std::string SummaryLine(const ClaimReport& report, size_t max_reasons) {
   }
   if (shown < refusals.size()) {
     line += fmt::format("; and {} (explain=FILE lists all)",
-                        Plural(refusals.size() - shown, "other reason"));
+                        CountOf(refusals.size() - shown, "other reason"));
   }
   return line;
 }

@@ -56,6 +56,9 @@ struct ClaimReport {
   size_t claimed() const;
 };
 
+// "1 node", "3 nodes".
+std::string CountOf(size_t n, std::string_view word);
+
 // "claimed 30 of 31 nodes in 1 partition on sim rk3588 (rocket-npu 0.1.0, ...); declined: ...".
 // At most `max_reasons` different reasons, the most frequent first.
 std::string SummaryLine(const ClaimReport& report, size_t max_reasons = 3);

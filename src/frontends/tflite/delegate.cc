@@ -112,13 +112,15 @@ ClaimContext DelegateState::MakeClaimContext() {
 void DelegateState::Announce(const ClaimPlan& plan, const Status& no_device) {
   if (plan.report.already_delegated > 0 && !told_foreign_.exchange(true)) {
     logger_.Warning(fmt::format(
-        "{} nodes were taken by another delegate ({}) before this one was asked; {} are on offer",
-        plan.report.already_delegated, plan.foreign_delegate, plan.report.nodes.size()));
+        "another delegate ({}) has taken {} before this one was asked; {} on offer",
+        plan.foreign_delegate, frontends::CountOf(plan.report.already_delegated, "node"),
+        plan.report.nodes.size()));
   }
   if (!no_device.ok()) {
     if (!told_no_device_.exchange(true)) {
-      logger_.Warning(
-          fmt::format("claimed 0 of {} nodes: {}", plan.report.nodes.size(), no_device.message()));
+      logger_.Warning(fmt::format("claimed 0 of {}: {}",
+                                  frontends::CountOf(plan.report.nodes.size(), "node"),
+                                  no_device.message()));
     }
     return;
   }

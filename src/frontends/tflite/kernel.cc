@@ -97,7 +97,8 @@ void Kernel::WriteProfile() {
   if (options_.profile.empty() || times_.runs == 0) return;
   times_.mean_ms /= static_cast<double>(times_.runs);
   times_.modelled_us = partition_.session->statistics().modelled_us;
-  if (options_.profile == "1") return logger_.Info(frontends::ProfileText(times_));
+  if (options_.profile == "1")
+    return Logger().Info(frontends::ProfileText(times_));  // quiet or not
   const Status status = frontends::AppendProfile(options_.profile, times_);
   if (!status.ok()) logger_.Warning("profile: " + status.message());
 }

@@ -95,7 +95,8 @@ bool RunFast(const ConvConfig& conv, const DpuConfig& dpu, const RdmaConfig& rdm
   const std::optional<int32_t> last = context.fast->Run(conv, dpu, rdma, memory, context.cbuf);
   if (last) {
     *context.last_accumulator = *last;
-  } else {
+  } else if (conv.data_reuse || conv.weight_reuse) {
+    // Only then: a declined task without reuse bits may have overwritten the fast path's snapshot.
     context.fast->Materialize(context.cbuf);
   }
   return last.has_value();

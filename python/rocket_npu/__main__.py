@@ -3,7 +3,20 @@
 
 import sys
 
-from rocket_npu.cli import main
+
+def _main():
+    try:
+        from rocket_npu.cli import main  # pylint: disable=import-outside-toplevel
+    except ModuleNotFoundError as error:
+        print(
+            f"rocket_npu: error: {sys.executable} has no module '{error.name}': use "
+            "build/venv/bin/python (made by `make setup`), or "
+            "`pip install ai-edge-litert numpy pillow`",
+            file=sys.stderr,
+        )
+        return 2
+    return main(sys.argv[1:])
+
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(_main())

@@ -17,6 +17,8 @@ class Comparison:
     content: dict
     tallies: list
     layers: list | None = None
+    explain: host.Explain | None = None
+    delegated: bool = False
 
     def beyond(self, bound):
         """Names of the outputs farther from the reference than `bound`."""
@@ -42,12 +44,14 @@ def sha256_file(path):
         raise UserError(f"cannot read model {path}: {error.strerror}") from error
 
 
-def compare(path, samples_of, library, options, reference="ref", layers=False, threads=1):
+def compare(path, samples_of, library, options, reference="ref", layers=False, threads=1,
+            progress=lambda text: None):
     """Runs the model at `path` on samples with the reference kernels and with the delegate.
 
     `samples_of(input details)` returns the samples. `library` None compares the default
     interpreter (XNNPACK) in place of the delegate. Nodes the delegate leaves to the host run on
-    the kernels named by `reference`.
+    the kernels named by `reference`. `progress` is called with a line of text at each step, and
+    with an empty one at the end.
     """
     digest = sha256_file(path)
     plain = host.Runner(path, reference, threads=threads)
@@ -55,7 +59,8 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
     other = host.Runner(path, resolver, library, options, threads=threads)
     samples = samples_of(plain.inputs)
     tallies = [metrics.Tally(item["name"], item["dtype"]) for item in plain.outputs]
-    for sample in samples:
+    for number, sample in enumerate(samples):
+        progress(f"sample {number + 1} of {len(samples)}")
         for tally, a, b in zip(tallies, plain.run(sample.tensors), other.run(sample.tensors)):
             tally.add(a, b)
     explain = other.explain()
@@ -72,8 +77,9 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
     }
     rows = None
     if layers:
-        rows = compare_layers(path, samples[0], library, options, reference)
-    return Comparison(content, tallies, rows)
+        rows = compare_layers(path, samples[0], library, options, reference, progress)
+    progress("")
+    return Comparison(content, tallies, rows, explain, library is not None)
 
 
 def layer_options(options):
@@ -82,7 +88,7 @@ def layer_options(options):
     return {**own, "claim": "all", "quiet": "1"}
 
 
-def compare_layers(path, sample, library, options, reference="ref"):
+def compare_layers(path, sample, library, options, reference="ref", progress=lambda text: None):
     """One row for each node: run alone with the delegate, given the reference's own inputs.
 
     Each node becomes a model of its own, so a difference in one layer cannot reach the next.
@@ -93,8 +99,9 @@ def compare_layers(path, sample, library, options, reference="ref"):
     model = tflite.load_file(path)
     whole = host.Runner(path, resolver, keep=True)
     whole.run(sample.tensors)
-    rows = []
-    for index in range(len(tflite.operators(model))):
+    rows, count = [], len(tflite.operators(model))
+    for index in range(count):
+        progress(f"layer {index + 1} of {count}")
         rows.append(_compare_node(model, index, whole, resolver, library, layer_options(options)))
     return rows
 

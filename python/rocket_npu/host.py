@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a model in the stock interpreter, with or without the delegate."""
 
+import ctypes
 import importlib.metadata
 import json
 import os
@@ -35,6 +36,15 @@ def host_name():
 def one_line(error):
     """The text of an exception on one line."""
     return " ".join(str(error).split())
+
+
+def _readable(path):
+    """The path of a file that can be opened; the interpreter's own message is hard to read."""
+    try:
+        with open(path, "rb"):
+            return path
+    except OSError as error:
+        raise UserError(f"cannot read model {path}: {error.strerror}") from error
 
 
 class Explain:
@@ -74,7 +84,7 @@ class Runner:
         if isinstance(model, (bytes, bytearray)):
             arguments["model_content"] = bytes(model)
         else:
-            arguments["model_path"] = str(model)
+            arguments["model_path"] = _readable(str(model))
         if library is not None:
             self._delegate = self._load_delegate(library, dict(options or {}))
             arguments["experimental_delegates"] = [self._delegate]
@@ -86,7 +96,8 @@ class Runner:
             text = one_line(error) or (_DYNAMIC if library is not None else "no reason given")
             if resolver == "ref" and "Didn't find op" in text:
                 text += " (the reference kernels lack it; the optimised ones, `plain`, may not)"
-            raise UserError(f"cannot load the model: {text}") from error
+            name = f" {model}" if isinstance(model, (str, os.PathLike)) else ""
+            raise UserError(f"cannot load the model{name}: {text}") from error
         self.load_seconds = time.perf_counter() - start
         self.inputs = self.interpreter.get_input_details()
         self.outputs = self.interpreter.get_output_details()
@@ -98,6 +109,8 @@ class Runner:
             options["explain"] = os.path.join(folder, "explain.json")
         self._explain_path = options["explain"]
         try:
+            # The interpreter's Delegate complains about itself when the library does not load.
+            ctypes.CDLL(str(library))
             return litert.load_delegate(str(library), options)
         except (ValueError, OSError, AttributeError) as error:
             raise UserError(f"cannot load the delegate: {one_line(error)}") from error

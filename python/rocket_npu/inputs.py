@@ -105,7 +105,7 @@ def open_picture(path):
     try:
         return Image.open(path).convert("RGB")
     except OSError as error:
-        raise UserError(f"cannot read picture {path}: {error}") from error
+        raise UserError(f"cannot read picture {path}: {error.strerror or error}") from error
 
 
 def picture_extents(details):
@@ -158,11 +158,15 @@ def load_samples(paths, details, rule="auto", key=None):
     return samples
 
 
+def _reason(error):
+    return getattr(error, "strerror", None) or error
+
+
 def _load_array(path):
     try:
         return np.load(path, allow_pickle=False)
     except (OSError, ValueError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
+        raise UserError(f"cannot read {path}: {_reason(error)}") from error
 
 
 def _load_archive(path, details, rule, key):
@@ -170,7 +174,7 @@ def _load_archive(path, details, rule, key):
         with np.load(path, allow_pickle=False) as archive:
             content = {name: archive[name] for name in archive.files}
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
+        raise UserError(f"cannot read {path}: {_reason(error)}") from error
     names = [item["name"] for item in details]
     positions = [f"input{k}" for k in range(len(details))]
     for keys in (names, positions):

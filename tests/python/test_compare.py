@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line without the delegate, and the search for the first bad layer."""
 
+import contextlib
+import io
 import json
+import os
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -11,7 +16,7 @@ import numpy as np
 import small_models
 from small_models import run_cli
 
-from rocket_npu import compare, host
+from rocket_npu import cli, compare, host, inputs, metrics
 from rocket_npu import model as tflite
 
 _KEYS = ["format", "model", "sha256", "host", "reference", "options", "inputs", "claimed",
@@ -65,6 +70,9 @@ class CommandLine(unittest.TestCase):
         content = json.loads(self.report.read_text())
         self.assertEqual(len(content["samples"][0]["milliseconds"]), 2)
         self.assertIn("median", out)
+        code, out, _ = run_cli("run", self.model, "--random", 1, "--delegate", "none",
+                               "--json", "-")
+        self.assertEqual((code, json.loads(out)["modelled_us"]), (0, 0.0))
 
     def test_errors_are_one_line_and_exit_2(self):
         damaged = self.folder / "damaged.tflite"
@@ -95,10 +103,35 @@ class CommandLine(unittest.TestCase):
     def test_a_library_that_is_no_delegate(self):
         library = self.folder / "lib.so"
         library.write_bytes(b"not a library")
-        with mock.patch.object(host.litert.Delegate, "__del__", lambda self: None, create=True):
-            code, _, err = run_cli("compare", self.model, "--random", 1, "--delegate", library)
+        code, _, err = run_cli("compare", self.model, "--random", 1, "--delegate", library)
         self.assertEqual(code, 2)
-        self.assertRegex(err, "error: cannot load the delegate: ")
+        self.assertRegex(err, "^rocket_npu: error: cannot load the delegate: .*lib.so.*\n$")
+
+    def test_messages_name_the_file(self):
+        for name, content, message in (("no.tflite", None, "cannot read model .*no.tflite: No such"),
+                                       ("a.tflite", b"text", "cannot load the model .*a.tflite: ")):
+            path = self.folder / name
+            if content:
+                path.write_bytes(content)
+            for command in ("run", "compare"):
+                code, _, err = run_cli(command, path, "--random", 1, "--delegate", "none")
+                self.assertEqual((code, err.count("\n")), (2, 1))
+                self.assertRegex(err, message)
+
+    def test_the_terminal_shows_progress_and_a_pipe_does_not(self):
+        steps = []
+        compare.compare(self.model, lambda details: inputs.random_samples(2, 1, details), None, {},
+                        layers=True, progress=steps.append)
+        self.assertEqual(steps, ["sample 1 of 2", "sample 2 of 2", "layer 1 of 1", ""])
+        self.assertEqual(self.compare()[2], "")
+
+    def test_a_missing_package_is_named(self):
+        found = subprocess.run(
+            [sys.executable, "-S", "-m", "rocket_npu", "--version"], capture_output=True, text=True,
+            env={**os.environ, "PYTHONPATH": str(pathlib.Path(host.__file__).parents[1])},
+            check=False)
+        self.assertEqual((found.returncode, found.stderr.count("\n")), (2, 1))
+        self.assertRegex(found.stderr, "error: .* has no module 'numpy': use build/venv/bin/python")
 
 
 class WrongDelegate(host.Runner):
@@ -126,6 +159,20 @@ class WrongDelegate(host.Runner):
         return host.Explain({"summary": {"claimed": count, "offered": count}, "nodes": nodes})
 
 
+class Hint(unittest.TestCase):
+    def test_outputs_beyond_a_count_are_explained(self):
+        tally = metrics.Tally("y", np.int8)
+        tally.add(np.array([1], np.int8), np.array([4], np.int8))
+        for claimed, options, said in ((2, {}, True), (0, {}, False),
+                                       (2, {"numerics.requant": "exact"}, False)):
+            content = {"claimed": claimed, "offered": 2, "options": options, "inputs": [{}],
+                       "reference": "ref"}
+            text = io.StringIO()
+            with contextlib.redirect_stdout(text):
+                cli._print_comparison(compare.Comparison(content, [tally], None, None, True))
+            self.assertEqual("--layers judges each layer alone" in text.getvalue(), said)
+
+
 class Layers(unittest.TestCase):
     def test_the_first_layer_beyond_its_bound_is_named(self):
         with tempfile.TemporaryDirectory() as folder, \
@@ -134,7 +181,7 @@ class Layers(unittest.TestCase):
             path = small_models.write(small_models.convolution_model(),
                                       pathlib.Path(folder) / "m.tflite")
             report = pathlib.Path(folder) / "r.json"
-            code, _, err = run_cli("compare", path, "--random", 1, "--layers", "--json", report)
+            code, out, err = run_cli("compare", path, "--random", 1, "--layers", "--json", report)
             content = json.loads(report.read_text())
         self.assertEqual(code, 1)
         self.assertEqual(content["outputs"][0]["max"], 0)  # only the lone node is wrong
@@ -142,6 +189,7 @@ class Layers(unittest.TestCase):
         rows = content["layers"]
         self.assertEqual([row["within"] for row in rows], [True, False])
         self.assertEqual((rows[1]["max"], rows[1]["bound"]), (2, 1))
+        self.assertIn("layers within their bound: 1 of 2 claimed\n", out)
         self.assertIn("first layer beyond its bound: node 1 ADD", err)
 
     def test_each_layer_is_claimed_alone_and_quietly(self):

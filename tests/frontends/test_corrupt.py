@@ -32,9 +32,9 @@ except (ValueError, RuntimeError) as error:
 """
 
 
-def edited(name, edit):
-    """The bytes of a single-operator model after `edit(graph, model)` changed it."""
-    data = pathlib.Path(op_model(name)).read_bytes()
+def edited(path, edit):
+    """The bytes of a model after `edit(graph, model)` changed it."""
+    data = pathlib.Path(path).read_bytes()
     model = schema.ModelT.InitFromObj(schema.Model.GetRootAs(data, 0))
     edit(model.subgraphs[0], model)
     builder = flatbuffers.Builder(len(data))
@@ -114,7 +114,7 @@ class CorruptModels(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             model = pathlib.Path(folder, "model.tflite")
             explain = os.path.join(folder, "explain.json")
-            model.write_bytes(edited("conv_i8_3x3_same", edit))
+            model.write_bytes(edited(op_model("conv_i8_3x3_same"), edit))
             done = run_script(SCRIPT, str(model), explain)
             nodes = []
             if os.path.exists(explain):

@@ -31,7 +31,7 @@ class AddressSpace(unittest.TestCase):
         self.addCleanup(self.folder.cleanup)
         self.explain = os.path.join(self.folder.name, "explain.json")
         self.delegate = litert.load_delegate(LIBRARY, {"device": "sim", "explain": self.explain})
-        self.model = edited("conv_i8_3x3_same", widen)
+        self.model = edited(op_model("conv_i8_3x3_same"), widen)
 
     def load(self):
         """An interpreter with the large model, and what became of its node."""

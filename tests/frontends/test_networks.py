@@ -6,7 +6,8 @@ import time
 import unittest
 
 import numpy as np
-from delegate_case import MODELS, Runner, needs_models
+from delegate_case import MODELS, Runner, counts_apart, needs_models
+from test_corrupt import edited
 
 # The largest difference from the reference kernels that numerics.requant=chip may show, for each output: about what XNNPACK
 # shows on the same model (the table of the model set). One count a layer grows with depth, most where weights are random.
@@ -26,6 +27,11 @@ def prepared(pixels, how):
     if how == "i8":
         return (pixels.astype(np.int16) - 128).astype(np.int8)[None]
     return pixels[None]
+
+
+def layers(graph):
+    """The outputs of all operators."""
+    return [index for operator in graph.operators for index in operator.outputs]
 
 
 def rows():
@@ -87,6 +93,21 @@ class Networks(unittest.TestCase):
 
     def test_chip_differs_by_no_more_than_two_cpu_configurations_do(self):
         self.check("chip", NETWORKS.get)
+
+    def test_every_layer_at_once(self):
+        """All layers are outputs, so every tensor is read inside its partition and outside."""
+        name = "small_cnn_96_int8"
+        path = MODELS / f"{name}.tflite"
+        data = edited(path, lambda graph, model: setattr(graph, "outputs", layers(graph)))
+        pixels = np.load(MODELS / "inputs" / "96x96.npz")["astronaut"]
+        inputs = [prepared(pixels, "i8")]
+        expected = Runner(data).run(inputs)
+        runner = Runner(data, {"device": "sim", "quiet": "1", "claim": "all", "numerics.requant": "exact"})
+        summary = runner.explain()["summary"]
+        self.assertGreater(summary["claimed"], 0.9 * summary["offered"])
+        self.assertGreater(len(expected), 50)
+        for index, (got, wanted) in enumerate(zip(runner.run(inputs), expected, strict=True)):
+            self.assertEqual(counts_apart(got, wanted), 0, f"layer {index}")
 
 
 if __name__ == "__main__":

@@ -141,6 +141,8 @@ class Reports(unittest.TestCase):
         self.assertGreater(node["tasks"], 0)
         self.assertLessEqual(node["bound_counts"], 1)
         self.assertEqual(content["run"]["runs"], 1)
+        for key in ("kicks", "submits"):
+            self.assertEqual(content["run"][key], content["summary"][key], key)
         self.assertEqual(content["run"]["verify_mismatches"], 0)
         self.assertEqual(content["run"]["host_runs"], 0)
 

@@ -13,8 +13,16 @@ Result<RoutedNode> RouteToNpu(const ops::OpDef& op, const ir::Graph& graph, cons
                               const CompileOptions& options, const chip::Profile& chip) {
   const bool exact = options.requant == Requant::kExact;
   Result<encode::EncodedOp> lowered = op.lower(graph, node, chip, exact);
-  if (!lowered.ok()) return lowered.status();
   RoutedNode routed;
+  if (!lowered.ok() && !exact && op.make_requant != nullptr &&
+      lowered.status().code() == ErrorCode::kUnsupported) {
+    // What the chip cannot be proven to requantize may still multiply there: raw sums, host
+    // requantization.
+    routed.host_reason = lowered.status().message();
+    Result<encode::EncodedOp> raw = op.lower(graph, node, chip, true);
+    if (raw.ok()) lowered = std::move(raw);
+  }
+  if (!lowered.ok()) return lowered.status();
   routed.npu = std::make_unique<encode::EncodedOp>(std::move(lowered).value());
   if (routed.npu->silicon.raw_int32) {
     NPU_ASSIGN_OR_RETURN(routed.kernel, op.make_requant(graph, node));

@@ -55,6 +55,7 @@ void StepBuilder::AddNode(int32_t node, RoutedNode routed) {
     report.tasks = static_cast<uint32_t>(op->tasks.size());
     report.macs = op->macs;
     report.bound = op->bound;
+    report.host_reason = std::move(routed.host_reason);
     AddNpuOp(node, op, kernel);
   } else {
     AddHostStep(node, kernel);

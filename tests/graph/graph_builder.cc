@@ -177,6 +177,13 @@ ir::ValueId GraphBuilder::Softmax(ir::ValueId x) {
   return AddNode(ir::SoftmaxParams{}, {x}, out);
 }
 
+void GraphBuilder::ScaleWeights(size_t node, size_t channel, float factor) {
+  for (size_t input : {size_t{1}, size_t{2}}) {
+    const ir::ValueId id = graph_.nodes[node].inputs[input];
+    graph_.values[static_cast<size_t>(id)].type.quant.scales[channel] *= factor;
+  }
+}
+
 std::vector<std::byte> GraphBuilder::RandomInput(size_t i) {
   const auto n = static_cast<size_t>(graph_.type(graph_.inputs[i]).shape.elements());
   std::vector<std::byte> data(n);

@@ -35,6 +35,9 @@ class GraphBuilder {
   ir::ValueId Reshape(ir::ValueId x, Shape shape);
   ir::ValueId Softmax(ir::ValueId x);
 
+  // Multiplies the scale of one output channel of a node's weights, and of its bias.
+  void ScaleWeights(size_t node, size_t channel, float factor);
+
   const ir::Graph& graph() const { return graph_; }
   const ir::TensorType& type(ir::ValueId v) const { return graph_.type(v); }
   std::mt19937_64& rng() { return rng_; }

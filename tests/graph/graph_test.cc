@@ -180,6 +180,21 @@ TEST(Compile, RunsElementwiseStepsOnTheCube) {
   EXPECT_EQ(program.value()->steps.size(), 5U) << plan::ToString(*program.value());
 }
 
+TEST(Compile, MultipliesOnTheNpuWhatOnlyTheHostCanRequantize) {
+  GraphBuilder b(13);
+  const ir::ValueId x = b.Input(6, 6, 32);
+  b.Output(b.Conv(x, 40, 3, 1, ir::Padding::kSame, ir::Activation::kNone));
+  // One live channel 4000 times stronger than the others: no 16-bit multiplier serves both.
+  b.ScaleWeights(0, 7, 4000.0F);
+  const ir::Graph& graph = b.graph();
+  const Tensors inputs = {b.RandomInput(0)};
+  const RunResult run = RunCompiled(graph, inputs, Requant::kChip);
+  ASSERT_NE(run.program, nullptr);
+  EXPECT_EQ(run.program->reports[0].route, "npu-int32-host-requant");
+  EXPECT_NE(run.program->reports[0].host_reason.find("channel"), std::string::npos);
+  EXPECT_EQ(run.outputs, RunReference(graph, inputs));
+}
+
 TEST(Examine, GivesTheSameAnswerAtEveryCall) {
   GraphBuilder b(11);
   const ir::Graph& graph = *BuildRandomNetwork(&b);

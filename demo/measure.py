@@ -9,6 +9,19 @@ import numpy as np
 from rocket_npu import host, inputs, metrics
 
 
+NOT_CLAIMED = "CPU interpreter"
+
+# What the routes of the explain file mean.
+ROUTES = {
+    "npu-int8": "NPU, int8 in and out",
+    "npu-int8-perchannel": "NPU, int8 in and out, a scale for each channel",
+    "npu-int32-host-requant": "NPU for the sums, CPU for the way back to int8",
+    "host-cube": "CPU, on data in the NPU's layout",
+    "host": "CPU, inside the delegate's partition",
+    NOT_CLAIMED: "CPU, declined by the delegate",
+}
+
+
 @dataclasses.dataclass
 class Result:
     """What one network said, and what it took."""
@@ -19,7 +32,7 @@ class Result:
     explain: host.Explain
     npu: list  # real-valued outputs through the delegate
     cpu: list  # of the CPU interpreter as people use it (XNNPACK)
-    tallies: dict  # {"reference kernels": [Tally, ...], "CPU interpreter": [...]}
+    tallies: dict  # {"NPU against the reference kernels": [Tally, ...], ...}
     npu_load_seconds: float
     npu_seconds: list
     cpu_seconds: list
@@ -60,8 +73,9 @@ def measure(network, path, picture, library, options, iterations=2, threads=2):
         npu=[real(v, item) for v, item in zip(npu, details)],
         cpu=[real(v, item) for v, item in zip(cpu, details)],
         tallies={
-            "reference kernels": _tallies(details, wanted, npu),
-            "CPU interpreter": _tallies(details, cpu, npu),
+            "NPU against the reference kernels": _tallies(details, wanted, npu),
+            "NPU against the CPU interpreter": _tallies(details, cpu, npu),
+            "CPU interpreter against the reference kernels": _tallies(details, wanted, cpu),
         },
         npu_load_seconds=npu_runner.load_seconds,
         npu_seconds=npu_seconds,
@@ -74,11 +88,16 @@ def count(number, noun):
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def on_npu(explain):
+    """How many nodes have work for the NPU; the other claimed ones are steps of the host."""
+    return sum(1 for node in explain.nodes if node.get("claimed") and node.get("tasks", 0))
+
+
 def routes(explain):
     """[(route, nodes, {operator: count}, tasks, MACs, modelled microseconds)] in plan order."""
     table = {}
     for node in explain.nodes:
-        name = node.get("route", "?") if node.get("claimed") else "CPU interpreter"
+        name = node.get("route", "?") if node.get("claimed") else NOT_CLAIMED
         row = table.setdefault(name, [0, {}, 0, 0, 0.0])
         row[0] += 1
         row[1][node["op"]] = row[1].get(node["op"], 0) + 1

@@ -9,6 +9,8 @@ from html import escape
 import measure
 import timeline
 
+_COUNTS = ("A count is one step of an output's 8-bit scale. Each layer is at most one from the "
+           "reference kernels; over a network these add up, as XNNPACK's in the CPU interpreter do.")
 _HERE = pathlib.Path(__file__).resolve().parent
 
 
@@ -28,15 +30,16 @@ def cell(value):
     return f"<td{kind}>{text}</td>"
 
 
-def table(heads, rows):
-    """Rows of values; a head starting with `#` stands over numbers."""
+def table(heads, rows, wide=False):
+    """Rows of values; a head starting with `#` stands over numbers. Wide ones scroll on a phone."""
     titles = "".join(
         f'<th class="n">{escape(head[1:])}</th>' if head.startswith("#")
         else f"<th>{escape(head)}</th>"
         for head in heads
     )
     body = "".join(f"<tr>{''.join(cell(value) for value in row)}</tr>" for row in rows)
-    return (f'<div class="scroll"><table><thead><tr>{titles}</tr></thead>'
+    kind = "scroll wide" if wide else "scroll"
+    return (f'<div class="{kind}"><table><thead><tr>{titles}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>")
 
 
@@ -75,8 +78,8 @@ def _differences(result):
             ranked = tally.name == result.network.ranked
             rows.append((against, tally.name, tally.max, Number(f"{tally.mean:.3f}"),
                          Number(f"{100 * tally.share:.1f} %"), _best(tally) if ranked else ""))
-    return table(("compared with", "output", "#largest, counts", "#mean", "#elements that differ",
-                  "best answer"), rows)
+    return table(("comparison", "output", "#largest, counts", "#mean", "#elements that differ",
+                  "best answer"), rows, wide=True)
 
 
 def _best(tally):
@@ -90,24 +93,27 @@ def _routes(result):
     rows = []
     for name, nodes, operators, tasks, macs, microseconds in measure.routes(result.explain):
         kinds = ", ".join(f"{op} {count}" for op, count in operators.items())
-        rows.append((name, nodes, kinds, tasks, round(macs / 1e6, 1),
+        route = Html(f'{escape(name)}<br><span class="soft">'
+                     f'{escape(measure.ROUTES.get(name, ""))}</span>')
+        rows.append((route, nodes, kinds, tasks, Number(f"{macs / 1e6:.1f}" if tasks else ""),
                      Number(f"{microseconds / 1000:.2f}" if tasks else "")))
-    return table(("route", "#nodes", "operators", "#NPU tasks", "#MMAC", "#modelled ms"), rows)
+    return table(("route", "#nodes", "operators", "#NPU tasks", "#MMAC", "#modelled ms"), rows, wide=True)
 
 
 def _nodes(result):
     rows = []
     for node in result.explain.nodes:
         claimed = node.get("claimed")
-        place = node.get("route", "") if claimed else "CPU interpreter"
+        place = node.get("route", "") if claimed else measure.NOT_CLAIMED
         bound = str(node.get("bound_counts", ""))
         note = "; ".join(filter(None, (bound, node.get("host_reason"), node.get("text"))))
         tasks = int(node.get("tasks", 0))
         microseconds = f"{float(node.get('modelled_us', 0.0)):.1f}" if tasks else ""
         rows.append((node["index"], node["op"], _shapes(node["shapes"]), place, tasks,
-                     round(int(node.get("macs", 0)) / 1e6, 2), Number(microseconds), note))
+                     Number(f"{int(node.get('macs', 0)) / 1e6:.2f}" if tasks else ""),
+                     Number(microseconds), note))
     return table(("#node", "operator", "shapes", "route", "#tasks", "#MMAC", "#modelled µs",
-                  "bound in counts, or why not"), rows)
+                  "bound in counts, or why not"), rows, wide=True)
 
 
 def _shapes(shapes):
@@ -123,19 +129,22 @@ def _network(result, cost):
     parts = sum(part.get("arena_bytes", 0) for part in result.explain.partitions)
     weights = sum(part.get("weight_bytes", 0) for part in result.explain.partitions)
     milliseconds = result.explain.modelled_us() / 1000
+    rest = milliseconds - sum(length for _, length in times) / 1000
     return f"""<section class="card"><h2>{escape(result.network.title)}</h2>
 <p class="soft">{result.explain.claimed} of {result.explain.offered} nodes claimed in
-{measure.count(len(result.explain.partitions), 'partition')},
-{measure.count(summary['kicks'], 'kick')} in {measure.count(summary['submits'], 'submit')}; arena {parts:,} bytes, weights {weights:,} bytes. Modelled
-{milliseconds:.2f} ms an inference ({escape(cost['version'])}, ±{cost['band']:g} %).
-Wall time here: {1e3 * statistics.median(result.npu_seconds):.0f} ms on the
+{measure.count(len(result.explain.partitions), 'partition')}, {measure.on_npu(result.explain)}
+computed by the NPU in {measure.count(summary['kicks'], 'kick')} and
+{measure.count(summary['submits'], 'submit')}; {parts / 1e6:.1f} MB of buffers,
+{weights / 1e6:.1f} MB of weights. NPU time modelled {milliseconds:.2f} ms an inference, host steps
+not included ({escape(cost['version'])}, ±{cost['band']:g} %). Wall time here: {1e3 * statistics.median(result.npu_seconds):.0f} ms on the
 {escape(cost['engine'])}, {1e3 * statistics.median(result.cpu_seconds):.1f} ms in the CPU
 interpreter.</p>
 <h3>Timeline</h3><div class="scroll">{timeline.svg(times)}</div>
-<p class="soft">{note}Tasks of the NPU only; kicks, submits and the steps of the host are not
-drawn. Point at a bar for its layer.</p>
+<p class="soft">{note}The NPU's tasks. The submits add {rest:.2f} ms; the steps of the host have no
+modelled time. Point at a bar for its layer.</p>
 <h3>Where the nodes run</h3>{_routes(result)}
 <h3>Differences</h3>{_differences(result)}
+<p class="soft">{_COUNTS}</p>
 <details><summary>All {len(result.explain.nodes)} nodes</summary>
 <div class="nodes">{_nodes(result)}</div></details>
 </section>"""
@@ -155,15 +164,16 @@ def write(path, demo, jpeg):
     total = sum(result.explain.modelled_us() for result in demo.results) / 1000
     claimed = sum(result.explain.claimed for result in demo.results)
     offered = sum(result.explain.offered for result in demo.results)
+    computed = sum(measure.on_npu(result.explain) for result in demo.results)
     tiles = "".join((
         _tile(demo.label, "what the classifier says"),
         _tile(measure.count(len(demo.npu_faces), "face"), "what the face detector finds"),
-        _tile(f"{claimed} of {offered}", "nodes claimed by the delegate"),
-        _tile(f"{total:.2f} ms", f"modelled for both networks, ±{demo.cost['band']:g} %"),
+        _tile(f"{claimed} of {offered}", f"nodes claimed, {computed} computed by the NPU"),
+        _tile(f"{total:.2f} ms", f"NPU time modelled for both, ±{demo.cost['band']:g} %"),
     ))
-    versions = table(("", ""), demo.versions)
+    versions = table(("part", "version"), demo.versions)
     networks = "".join(_network(result, demo.cost) for result in demo.results)
-    options = table(("option", "value"), list(demo.options.items()))
+    options = table(("option", "value"), [(k, v or "none") for k, v in demo.options.items()])
     body = f"""<h1>rocket-npu</h1>
 <p class="soft">Two int8 networks, unchanged, through the TFLite delegate on the
 {escape(demo.cost['engine'])}.</p><div class="tiles">{tiles}</div>

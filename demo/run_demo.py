@@ -26,6 +26,9 @@ from rocket_npu import UserError, __version__, host, inputs, library
 
 _ROOT = convert.HERE.parent
 _PICTURE = convert.HERE / "pictures" / "grace_hopper.jpg"
+_TERMS = ("A submit is a call of the kernel driver, a kick a start of the NPU within it. A count is "
+          "one step of an output's 8-bit scale: each layer is at most one from the reference "
+          "kernels, and over a network these add up, as XNNPACK's do.")
 _NOTE = ("Modelled times come from a cost model fitted to published measurements of the chip; "
          "nothing here was measured on hardware. Wall times on the simulator say nothing about "
          "the speed of an NPU.")
@@ -61,9 +64,13 @@ class Progress:
 
 def _arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", default=str(_ROOT / "build" / "demo"), metavar="FOLDER")
-    parser.add_argument("--picture", default=str(_PICTURE), help="another photograph")
-    parser.add_argument("--delegate", metavar="PATH", help="the library (default: found)")
+    parser.add_argument("--out", default=str(_ROOT / "build" / "demo"), metavar="FOLDER",
+                        help="where the networks, the picture and the report go "
+                             "(default: build/demo)")
+    parser.add_argument("--picture", default=str(_PICTURE), metavar="FILE",
+                        help="another photograph; the centre square is looked at")
+    parser.add_argument("--delegate", metavar="PATH",
+                        help="the library (default: build/release/lib)")
     parser.add_argument("--option", action="append", default=[], metavar="KEY=VALUE",
                         help="an option of the delegate (default: device=sim without an NPU)")
     return parser.parse_args()
@@ -140,8 +147,9 @@ def _print_answers(demo):
 def _print_network(result, cost):
     summary = result.explain.summary
     print(f"\n{result.network.title}: {result.explain.claimed} of {result.explain.offered} nodes "
-          f"in {measure.count(len(result.explain.partitions), 'partition')}, "
-          f"{measure.count(summary['kicks'], 'kick')} in "
+          f"claimed in {measure.count(len(result.explain.partitions), 'partition')}, "
+          f"{measure.on_npu(result.explain)} computed by the NPU in "
+          f"{measure.count(summary['kicks'], 'kick')} and "
           f"{measure.count(summary['submits'], 'submit')}")
     print(f"  {'route':24}{'nodes':>6}{'tasks':>7}{'MMAC':>9}  operators")
     for name, nodes, operators, tasks, macs, _ in measure.routes(result.explain):
@@ -151,11 +159,11 @@ def _print_network(result, cost):
         for tally in tallies:
             top = tally.top1()
             largest = f", best {'the same' if top['equal'] else 'another'} ({top['delegate'][0]})"
-            print(f"  against the {against}: {tally.name} max {tally.max} counts, "
+            print(f"  {against}: {tally.name} max {tally.max} counts, "
                   f"{100 * tally.share:.1f} % differ"
                   f"{largest if tally.name == result.network.ranked else ''}")
-    print(f"  modelled {result.explain.modelled_us() / 1000:.2f} ms an inference "
-          f"({cost['version']}, ±{cost['band']:g} %)")
+    print(f"  NPU time modelled {result.explain.modelled_us() / 1000:.2f} ms an inference, host "
+          f"steps not included ({cost['version']}, ±{cost['band']:g} %)")
     print(f"  wall time {1e3 * statistics.median(result.npu_seconds):.0f} ms on the "
           f"{cost['engine']} (first {1e3 * result.npu_seconds[0]:.0f}, loading "
           f"{1e3 * result.npu_load_seconds:.0f}), "
@@ -180,6 +188,8 @@ def _run(options, progress):
     for network, path in zip(convert.NETWORKS, paths):
         progress(f"running {network.name}, device={demo.options['device']}")
         demo.results.append(measure.measure(network, path, picture, found, demo.options))
+        if demo.results[-1].explain.claimed == 0:
+            raise UserError("the delegate claimed nothing: see its messages above")
     demo.cost = cost_model(demo.results[0].explain)
     effective = demo.results[0].explain.content["options"]
     demo.options = {key: value for key, value in effective.items() if key != "explain"}
@@ -203,8 +213,6 @@ def main():
     progress = Progress()
     try:
         demo, picture = _run(options, progress)
-        if any(result.explain.claimed == 0 for result in demo.results):
-            raise UserError("the delegate claimed nothing: see its messages above")
         image = draw.annotate(picture, demo.npu_faces, demo.label)
         content = draw.jpeg(image)
         picture_path = os.path.join(options.out, "picture.jpg")
@@ -212,13 +220,17 @@ def main():
         with open(picture_path, "wb") as file:
             file.write(content)
         report.write(report_path, demo, content)
-    except (UserError, RuntimeError, ValueError, OSError) as error:
+    except OSError as error:
+        print(f"demo: error: {error.filename}: {error.strerror}" if error.filename else
+              f"demo: error: {host.one_line(error)}", file=sys.stderr)
+        return 2
+    except (UserError, RuntimeError, ValueError) as error:
         print(f"demo: error: {host.one_line(error)}", file=sys.stderr)
         return 2
     _print_answers(demo)
     for result in demo.results:
         _print_network(result, demo.cost)
-    print(f"\n{_NOTE}")
+    print(f"\n{_TERMS}\n{_NOTE}")
     progress(f"picture: {os.path.relpath(picture_path)}")
     progress(f"report:  {os.path.relpath(report_path)}")
     return 0

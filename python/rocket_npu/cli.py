@@ -161,7 +161,7 @@ def _count(number, noun):
 
 
 def _claims(claimed, offered, explain):
-    """ "claimed 55 of 60 nodes in 3 partitions on sim rk3588, modelled 2.3 ms an inference"."""
+    """ "claimed 55 of 60 nodes in 3 partitions on sim rk3588, NPU time modelled 2.3 ms"."""
     text = f"claimed {claimed} of {offered} nodes"
     if not claimed or explain is None:
         return text
@@ -169,8 +169,8 @@ def _claims(claimed, offered, explain):
     where = " ".join(filter(None, (device.get("provider"), device.get("chip"))))
     return (
         f"{text} in {_count(len(explain.partitions), 'partition')}"
-        f"{f' on {where}' if where else ''}, modelled {explain.modelled_us() / 1000:.2f} ms "
-        "an inference"
+        f"{f' on {where}' if where else ''}, NPU time modelled "
+        f"{explain.modelled_us() / 1000:.2f} ms an inference"
     )
 
 

@@ -37,6 +37,10 @@ QuantizedMultiplier QuantizeMultiplier(double factor) {
   return {static_cast<int32_t>(multiplier), exponent};
 }
 
+int32_t MultiplyByReal(int32_t accumulator, double factor) {
+  return RoundToInt32(static_cast<double>(accumulator) * factor);
+}
+
 int32_t RequantizeFloat32(int32_t accumulator, float scale, int32_t zero_point, int32_t qmin,
                           int32_t qmax) {
   const float scaled = static_cast<float>(accumulator) * scale;

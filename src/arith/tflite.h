@@ -45,10 +45,9 @@ constexpr int32_t RoundingDivideByPot(int32_t x, int exponent) {
 
 // The ways in which TFLite kernels multiply by a quantized multiplier (tflite-delegate 3.3).
 enum class RequantRounding : uint8_t {
-  kDouble,      // DOUBLE: every reference kernel except FULLY_CONNECTED
-  kDoubleUp,    // DOUBLE-UP: optimised x86 GEMM kernels
-  kSingle,      // SINGLE: one rounding, ties toward +infinity
-  kSingleAway,  // one rounding, ties away from zero: FULLY_CONNECTED reference of litert 2.3 (4.3)
+  kDouble,    // DOUBLE: every reference kernel except FULLY_CONNECTED
+  kDoubleUp,  // DOUBLE-UP: optimised x86 GEMM kernels
+  kSingle,    // SINGLE: one rounding, ties toward +infinity
 };
 
 namespace internal {
@@ -68,9 +67,6 @@ constexpr int32_t MultiplyByQuantizedMultiplier(int32_t x, QuantizedMultiplier m
   if constexpr (kRounding == RequantRounding::kSingle) {
     return Saturate<int32_t>(
         ShiftRightRound<Rounding::kHalfUp>(int64_t{x} * m.multiplier, 31 - m.exponent));
-  } else if constexpr (kRounding == RequantRounding::kSingleAway) {
-    return Saturate<int32_t>(
-        ShiftRightRound<Rounding::kHalfAway>(int64_t{x} * m.multiplier, 31 - m.exponent));
   } else {
     const int left = m.exponent > 0 ? m.exponent : 0;
     const int right = m.exponent > 0 ? 0 : -m.exponent;
@@ -95,11 +91,15 @@ constexpr int32_t MultiplyByQuantizedMultiplier(RequantRounding rounding, int32_
       return MultiplyByQuantizedMultiplier<RequantRounding::kDoubleUp>(x, m);
     case RequantRounding::kSingle:
       return MultiplyByQuantizedMultiplier<RequantRounding::kSingle>(x, m);
-    case RequantRounding::kSingleAway:
-      return MultiplyByQuantizedMultiplier<RequantRounding::kSingleAway>(x, m);
   }
   return MultiplyByQuantizedMultiplier<RequantRounding::kDouble>(x, m);
 }
+
+// accumulator * factor in float64, ties away from zero, saturated to int32 (NaN: the minimum): the
+// reference kernel of int8 FULLY_CONNECTED in ai-edge-litert 2.3. Measured there; tflite-delegate
+// 4.3 has it with the quantized multiplier, which lies below factors such as 1/6 and 1/10 and then
+// breaks their ties the other way. Beyond int32 the kernel's own conversion is undefined.
+int32_t MultiplyByReal(int32_t accumulator, double factor);
 
 // FP32-RNE: float(accumulator) * scale in float32, clamped to [qmin - zero_point, qmax -
 // zero_point], rounded to nearest even, plus zero_point: XNNPACK's requantization. Uses the default

@@ -122,8 +122,8 @@ RequantProblem RequantProblemOf(const ConvProblem& p, std::span<const int8_t> we
     RequantChannel& channel = problem.channels[c];
     SetSums(weights.subspan(c * kernel, kernel), p.in_zero_point, &channel);
     channel.bias = p.bias.empty() ? 0 : p.bias[c];
-    channel.multiplier =
-        arith::QuantizeMultiplier(p.multipliers[p.multipliers.size() == 1 ? 0 : c]);
+    channel.real = p.multipliers[p.multipliers.size() == 1 ? 0 : c];
+    channel.multiplier = arith::QuantizeMultiplier(channel.real);
   }
   return problem;
 }

@@ -18,8 +18,8 @@ namespace npu::encode {
 
 // How BUILTIN_REF rounds the requantized sum (tflite-delegate 3.3, 4.3).
 enum class ReferenceRounding : uint8_t {
-  kDouble,          // CONV_2D, DEPTHWISE_CONV_2D: two roundings
-  kSingleHalfAway,  // FULLY_CONNECTED of litert 2.3: one rounding, half away from zero
+  kDouble,  // CONV_2D, DEPTHWISE_CONV_2D: two roundings
+  kReal,    // FULLY_CONNECTED of litert 2.3: a float64 product, rounded half away from zero
 };
 
 // One int8 convolution, batch 1, groups 1 or depthwise with multiplier 1. FULLY_CONNECTED is a 1x1

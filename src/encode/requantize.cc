@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The proof. For one channel let V be the sum without zero points, b the bias, M the multiplier the
-// reference realises (m * 2^(e-31), exact in a double), z the output zero point.
+// reference realises (m * 2^(e-31), exact in a double, or a double itself), z the output zero
+// point.
 //
 //   reference:  r(V) = (V + b) * M            integer y_ref  = clamp(round(r) + z)
 //   chip:       q(V) = (V + b') * k           integer y_chip = clamp(round(q) + z)
@@ -9,7 +10,7 @@
 // Terms of the bound, in counts:
 //   |r - round(r)| <= 0.5 + 0.5 * 2^e   DOUBLE with e < 0: the product is rounded to an integer in
 //                                       units of 2^e counts, then to a count (e >= 0: only 0.5)
-//                  <= 0.5               SINGLE
+//                  <= 0.5               FULLY_CONNECTED
 //   |q - round(q)| <= 0.5 + 0.5 * g     OUT_CVT; per channel also the shift of BS, whose unit is
 //                                       g = scale / 2^shift counts
 //   |q - r| = |D(V)|, D(V) = V * (k - M) + b' * k - b * M, linear in V: its maximum over an
@@ -63,23 +64,22 @@ struct Reference {
   double rounding = 0.0;  // largest |round(r) - r|
 };
 
-Reference ReferenceOf(const arith::QuantizedMultiplier& m, ReferenceRounding rounding) {
+Reference ReferenceOf(const RequantChannel& c, ReferenceRounding rounding) {
+  if (rounding == ReferenceRounding::kReal) return {c.real, 0.5};
+  const arith::QuantizedMultiplier& m = c.multiplier;
   if (m.multiplier == 0) return {};
   Reference r{std::ldexp(m.multiplier, m.exponent - 31), 0.5};
-  if (rounding == ReferenceRounding::kDouble && m.exponent < 0) {
-    r.rounding += std::ldexp(0.5, m.exponent);
-  }
+  if (m.exponent < 0) r.rounding += std::ldexp(0.5, m.exponent);
   return r;
 }
 
-int32_t ReferenceOutput(const RequantProblem& p, const arith::QuantizedMultiplier& m, int64_t sum) {
-  const auto rounding = p.reference == ReferenceRounding::kDouble
-                            ? arith::RequantRounding::kDouble
-                            : arith::RequantRounding::kSingleAway;
-  const int64_t y =
-      int64_t{arith::MultiplyByQuantizedMultiplier(rounding, static_cast<int32_t>(sum), m)} +
-      p.out_zero_point;
-  return static_cast<int32_t>(std::clamp<int64_t>(y, p.clamp_lo, p.clamp_hi));
+int32_t ReferenceOutput(const RequantProblem& p, const RequantChannel& c, int64_t sum) {
+  const auto narrow = static_cast<int32_t>(sum);
+  const int64_t scaled = p.reference == ReferenceRounding::kReal
+                             ? arith::MultiplyByReal(narrow, c.real)
+                             : arith::MultiplyByQuantizedMultiplier(narrow, c.multiplier);
+  return static_cast<int32_t>(
+      std::clamp<int64_t>(scaled + p.out_zero_point, p.clamp_lo, p.clamp_hi));
 }
 
 // Whether no sum of the channel wraps in the reference's 32-bit arithmetic.
@@ -165,12 +165,12 @@ class Planner {
     references_.resize(channels());
     for (size_t c = 0; c < channels(); ++c) {
       const RequantChannel& ch = p_.channels[c];
-      references_[c] = ReferenceOf(ch.multiplier, p_.reference);
+      references_[c] = ReferenceOf(ch, p_.reference);
       if (!ReferenceStaysInRange(ch, p_.reference)) {
         return NotProven(c, "the reference's own 32-bit arithmetic can wrap");
       }
-      const int32_t low = ReferenceOutput(p_, ch.multiplier, ch.v_min + ch.bias);
-      const int32_t high = ReferenceOutput(p_, ch.multiplier, ch.v_max + ch.bias);
+      const int32_t low = ReferenceOutput(p_, ch, ch.v_min + ch.bias);
+      const int32_t high = ReferenceOutput(p_, ch, ch.v_max + ch.bias);
       if (low == high) {
         constant_[c] = low;
       } else {

@@ -20,7 +20,8 @@ struct RequantChannel {
   int64_t v_min = 0, v_max = 0;  // every V an int8 input can produce; v_min <= 0 <= v_max
   int32_t bias = 0;
   int64_t fold = 0;                       // x0 * sum(w): the chip's own sum is V + fold
-  arith::QuantizedMultiplier multiplier;  // of the reference, as it realises it
+  arith::QuantizedMultiplier multiplier;  // of the reference, as kDouble realises it
+  double real = 0.0;                      // the same for kReal
 };
 
 struct RequantProblem {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <variant>
 
 #include "src/host/simd.h"
@@ -11,17 +12,13 @@
 namespace npu::host {
 namespace {
 
-// FULLY_CONNECTED: one rounding, ties away from zero.
-void ApplySingle(const OutputStage& stage, const int32_t* sums, size_t c, size_t count,
-                 int8_t* out) {
+// FULLY_CONNECTED.
+void ApplyReal(const OutputStage& stage, const int32_t* sums, size_t c, size_t count, int8_t* out) {
   for (size_t i = 0; i < count; ++i) {
     // TFLite's accumulator wraps; so does this sum.
     const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums[i]) +
                                           static_cast<uint32_t>(stage.bias[c + i]));
-    const arith::QuantizedMultiplier m{stage.multiplier[c + i],
-                                       stage.left[c + i] - stage.right[c + i]};
-    const int64_t scaled =
-        arith::MultiplyByQuantizedMultiplier<arith::RequantRounding::kSingleAway>(sum, m);
+    const int64_t scaled = arith::MultiplyByReal(sum, stage.real[c + i]);
     out[i] = static_cast<int8_t>(
         std::clamp<int64_t>(scaled + stage.zero_point, stage.clamp.min, stage.clamp.max));
   }
@@ -71,8 +68,8 @@ std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node
 }
 
 void OutputStage::Apply(const int32_t* sums, size_t c, size_t count, int8_t* out) const {
-  if (single_rounding) {
-    ApplySingle(*this, sums, c, count, out);
+  if (!real.empty()) {
+    ApplyReal(*this, sums, c, count, out);
     return;
   }
   const RequantizeArrays arrays{.bias = bias.data() + c,
@@ -91,14 +88,16 @@ OutputStage MakeOutputStage(const ir::Graph& graph, const ir::Node& node, size_t
     std::memcpy(stage.bias.data(), bytes.data(),
                 std::min(bytes.size(), channels * sizeof(int32_t)));
   }
-  for (const double real : RealMultipliers(graph, node, channels)) {
-    const arith::QuantizedMultiplier m = arith::QuantizeMultiplier(real);
+  std::vector<double> factors = RealMultipliers(graph, node, channels);
+  for (const double factor : factors) {
+    const arith::QuantizedMultiplier m = arith::QuantizeMultiplier(factor);
     stage.multiplier.push_back(m.multiplier);
     stage.left.push_back(std::max(m.exponent, 0));
     stage.right.push_back(std::max(-m.exponent, 0));
   }
   const ir::TensorType& output = graph.output(node).type;
-  stage.single_rounding = std::holds_alternative<ir::FullyConnectedParams>(node.params);
+  if (std::holds_alternative<ir::FullyConnectedParams>(node.params))
+    stage.real = std::move(factors);
   stage.zero_point = output.quant.zero_point();
   stage.clamp = ActivationClamp(activation, output);
   return stage;

@@ -29,7 +29,7 @@ struct OutputStage {
   std::vector<int32_t> bias;  // one for each output channel, as the next three
   std::vector<int32_t> multiplier;
   std::vector<int32_t> left, right;  // the exponent: left - right
-  bool single_rounding = false;      // FULLY_CONNECTED: once, half away from zero; else DOUBLE
+  std::vector<double> real;          // FULLY_CONNECTED: used instead of the three above
   int32_t zero_point = 0;
   arith::QuantizedRange clamp;
 

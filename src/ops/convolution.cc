@@ -224,7 +224,7 @@ LowerResult LowerFullyConnected(const ir::Graph& graph, const ir::Node& node,
   p.oc = static_cast<uint32_t>(filter[0]);
   p.ih = p.oh = static_cast<uint32_t>(in.elements() / filter[1]);
   p.iw = p.ow = 1;
-  p.reference = encode::ReferenceRounding::kSingleHalfAway;
+  p.reference = encode::ReferenceRounding::kReal;
   p.raw_int32 = exact;
   return encode::EncodeConv(profile, p);
 }

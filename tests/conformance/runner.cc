@@ -129,7 +129,7 @@ Result<encode::EncodedOp> Encode(const Problem& p, const Data& data) {
                               .clamp_lo = data.clamp_lo,
                               .clamp_hi = data.clamp_hi,
                               .reference = p.kind == Kind::kFullyConnected
-                                               ? encode::ReferenceRounding::kSingleHalfAway
+                                               ? encode::ReferenceRounding::kReal
                                                : encode::ReferenceRounding::kDouble,
                               .raw_int32 = p.raw != 0};
   return encode::EncodeConv(chip, problem);

@@ -20,7 +20,8 @@ RequantChannel Channel(double multiplier, int64_t range, int32_t bias = 0, int64
           .v_max = range,
           .bias = bias,
           .fold = fold,
-          .multiplier = arith::QuantizeMultiplier(multiplier)};
+          .multiplier = arith::QuantizeMultiplier(multiplier),
+          .real = multiplier};
 }
 
 int32_t ChipOutput(const RequantPlan& plan, size_t c, const RequantChannel& channel, int64_t v) {
@@ -40,13 +41,11 @@ int32_t ChipOutput(const RequantPlan& plan, size_t c, const RequantChannel& chan
 }
 
 int32_t ReferenceOutput(const RequantProblem& p, const RequantChannel& channel, int64_t v) {
-  const auto rounding = p.reference == ReferenceRounding::kDouble
-                            ? arith::RequantRounding::kDouble
-                            : arith::RequantRounding::kSingleAway;
-  const int64_t y = int64_t{arith::MultiplyByQuantizedMultiplier(
-                        rounding, static_cast<int32_t>(v + channel.bias), channel.multiplier)} +
-                    p.out_zero_point;
-  return static_cast<int32_t>(std::clamp<int64_t>(y, p.clamp_lo, p.clamp_hi));
+  const auto sum = static_cast<int32_t>(v + channel.bias);
+  const int64_t y = p.reference == ReferenceRounding::kReal
+                        ? arith::MultiplyByReal(sum, channel.real)
+                        : arith::MultiplyByQuantizedMultiplier(sum, channel.multiplier);
+  return static_cast<int32_t>(std::clamp<int64_t>(y + p.out_zero_point, p.clamp_lo, p.clamp_hi));
 }
 
 // Largest difference over the ends of the range, every sum where the output can change when the
@@ -173,8 +172,7 @@ TEST(Requantize, DegenerateChannels) {
 TEST(Requantize, MultipliersAboveOne) {
   ExpectProven({.channels = {Channel(1.7, 60, 3), Channel(6.3, 100000, -20)}});
   ExpectProven({.channels = {Channel(1.7, 60, 3)}, .out_zero_point = 11});
-  ExpectProven(
-      {.channels = {Channel(40.0, 30000)}, .reference = ReferenceRounding::kSingleHalfAway});
+  ExpectProven({.channels = {Channel(40.0, 30000)}, .reference = ReferenceRounding::kReal});
 }
 
 TEST(Requantize, AllChannelsConstantIsExact) {
@@ -185,6 +183,17 @@ TEST(Requantize, AllChannelsConstantIsExact) {
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->bound.counts, 0);
   EXPECT_EQ(LargestDifference(p, *plan), 0);
+}
+
+// 3/6 is a tie for FULLY_CONNECTED, although the quantized multiplier of 1/6 lies below it.
+TEST(Requantize, ConstantsOfFullyConnectedFollowItsFloat64Product) {
+  RequantProblem p{.channels = {Channel(1.0 / 6.0, 0, 3), Channel(0.1, 0, -5)},
+                   .reference = ReferenceRounding::kReal};
+  const Result<RequantPlan> plan = PlanRequantization(p);
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan->bound.counts, 0);
+  EXPECT_EQ(ChipOutput(*plan, 0, p.channels[0], 0), 1);
+  EXPECT_EQ(ChipOutput(*plan, 1, p.channels[1], 0), -1);
 }
 
 TEST(Requantize, ReluIsAddedOnlyWhenSaturationDoesNotImplyIt) {
@@ -237,7 +246,7 @@ TEST(Requantize, RandomLayersKeepTheirBound) {
   int proven = 0;
   for (int i = 0; i < 2000; ++i) {
     RequantProblem p{.out_zero_point = static_cast<int32_t>(256 * unit()) - 128};
-    p.reference = i % 3 == 0 ? ReferenceRounding::kSingleHalfAway : ReferenceRounding::kDouble;
+    p.reference = i % 3 == 0 ? ReferenceRounding::kReal : ReferenceRounding::kDouble;
     const double largest = std::exp2(-1.0 - 14.0 * unit());
     const double spread = std::exp2(12.0 * unit());
     for (int c = 0; c < 6; ++c) {

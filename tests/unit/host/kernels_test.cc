@@ -99,6 +99,15 @@ TEST(FullyConnected, FormsItsMultiplierInDouble) {
   EXPECT_EQ(Compute(one, MakeFullyConnected, {{0}}), (Bytes{2, -34}));
 }
 
+TEST(FullyConnected, BreaksTiesAwayFromZeroWhereTheQuantizedMultiplierIsBelow) {
+  OneNode one(ir::FullyConnectedParams{});
+  one.Input(Int8Type({1, 1}, 1.0F, 0))
+      .Constant(Int8Type({3, 1}, 1.0F, 0), Bytes{1, 1, 1})
+      .Constant(PlainType(DataType::kInt32, {3}), std::vector<int32_t>{125, -125, 124})
+      .Output(Int8Type({1, 3}, 10.0F, 0));
+  EXPECT_EQ(Compute(one, MakeFullyConnected, {{0}}), (Bytes{13, -13, 12}));
+}
+
 TEST(FullyConnected, KeepsRowsApart) {
   OneNode one(ir::FullyConnectedParams{.keep_num_dims = true});
   one.Input(Int8Type({1, 5, 2}, 1.0F, 0))

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <memory>
@@ -34,7 +36,7 @@ Status WriteText(const std::string& path, const std::string& text) {
   file << text;
   file.close();
   if (file) return OkStatus();
-  return {ErrorCode::kIoError, "cannot write " + path};
+  return {ErrorCode::kIoError, fmt::format("{}: cannot write: {}", path, std::strerror(errno))};
 }
 
 // Where the report goes to the standard output, the lines for people go to the standard error.
@@ -60,7 +62,10 @@ void PrintLines(const std::vector<replay::CaseResult>& results, bool verbose, st
 
 int Run(const ReplayOptions& options) {
   if (chip::FindChip(options.chip) == nullptr) {
-    return ReportError({ErrorCode::kInvalidArgument, "unknown chip " + options.chip});
+    std::string known;
+    for (const chip::Profile* chip : chip::AllChips()) known += fmt::format(" {}", chip->name);
+    return ReportError({ErrorCode::kInvalidArgument,
+                        fmt::format("unknown chip '{}'; known:{}", options.chip, known)});
   }
   const auto cases = replay::FindCases(options.paths);
   if (!cases.ok()) return ReportError(cases.status());

@@ -17,7 +17,9 @@
 namespace npu::device {
 namespace {
 
-constexpr std::string_view kUseSim = "or set the option device=sim for the simulated NPU";
+// What helps today: without a provider for boards no other remedy would end well.
+constexpr std::string_view kUseSim =
+    "this version cannot drive real hardware yet: set the option device=sim for the simulated NPU";
 
 class Descriptor {
  public:
@@ -78,7 +80,7 @@ Status CannotOpen(const std::filesystem::path& node, int error) {
     remedy = "add the user to the group that owns the node (render) and log in again";
   if (error == EPERM) remedy = "pass the device into the container and add the group render to it";
   if (error == ENODEV) remedy = "the node is stale: load the module rocket again";
-  return NoDevice(fmt::format("no usable NPU: {}: {}; {}, {}", node.string(), std::strerror(error),
+  return NoDevice(fmt::format("no usable NPU: {}: {} ({}); {}", node.string(), std::strerror(error),
                               remedy, kUseSim));
 }
 
@@ -88,8 +90,7 @@ Status FindRealDevice(const std::filesystem::path& dev_accel) {
   const std::vector<std::filesystem::path> nodes = Nodes(dev_accel);
   if (nodes.empty()) {
     return NoDevice(
-        fmt::format("no NPU: {}: {}; use a kernel 6.18 or later with the driver rocket and "
-                    "the NPU enabled in the device tree, {}",
+        fmt::format("no NPU: {}: {} (the driver rocket of Linux 6.18 and later makes it); {}",
                     (dev_accel / "accel0").string(), std::strerror(ENOENT), kUseSim));
   }
   std::string others;
@@ -98,19 +99,13 @@ Status FindRealDevice(const std::filesystem::path& dev_accel) {
     if (fd.get() < 0) return CannotOpen(node, errno);
     const std::string driver = DriverName(fd.get());
     if (driver == "rocket") {
-      return NoDevice(
-          fmt::format("{} is a rocket NPU, but this version cannot drive real hardware "
-                      "yet; it runs models on the simulated NPU only: set the option "
-                      "device=sim",
-                      node.string()));
+      return NoDevice(fmt::format("{} is a rocket NPU, but {}", node.string(), kUseSim));
     }
     others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", node.string(),
                           driver.empty() ? "no DRM driver" : driver);
   }
   return NoDevice(
-      fmt::format("no NPU: none of {} belongs to the driver rocket; load the module "
-                  "rocket, {}",
-                  others, kUseSim));
+      fmt::format("no NPU: none of {} belongs to the driver rocket; {}", others, kUseSim));
 }
 
 }  // namespace npu::device

@@ -72,9 +72,9 @@ std::string SummaryLine(const ClaimReport& report, size_t max_reasons) {
 }
 
 std::string ProfileText(const PartitionTimes& times) {
-  return fmt::format("partition {}: {} runs, {:.3f} ms each ({:.3f} to {:.3f}), modelled {:.1f} us",
-                     times.partition, times.runs, times.mean_ms, times.min_ms, times.max_ms,
-                     times.modelled_us);
+  return fmt::format("partition {}: {}, {:.3f} ms each ({:.3f} to {:.3f}), NPU modelled {:.1f} us",
+                     times.partition, CountOf(times.runs, "run"), times.mean_ms, times.min_ms,
+                     times.max_ms, times.modelled_us);
 }
 
 }  // namespace npu::frontends

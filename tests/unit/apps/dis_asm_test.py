@@ -53,6 +53,12 @@ class DisAsm(unittest.TestCase):
             hexadecimal = run("asm", "--hex", "-", stdin=first.stdout)
             self.assertEqual(hexadecimal.stdout.decode().split(), [f"{w:016x}" for w in words])
 
+    def test_an_unknown_command_is_named(self):
+        found = run("disassemble")
+        self.assertEqual((found.returncode, found.stdout), (2, b""))
+        self.assertEqual(found.stderr, b"rocket-npu: unknown command 'disassemble'; the commands are "
+                                       b"dis, asm, replay\n")
+
     def test_json_names_every_field(self):
         case = self.cases()[0]
         report = json.loads(run("dis", "--json", "--all", case).stdout)

@@ -126,7 +126,7 @@ Snapshot TakeSnapshot(const device::SubmitRecord& submit, const Machine& machine
 std::string Judge(const device::JobFile& file, const device::SubmitRecord& submit,
                   const Snapshot& before, const Machine& machine) {
   for (const device::Check& check : submit.checks) {
-    const std::string difference = CompareCheck(file, check, machine.memory);
+    std::string difference = CompareCheck(file, check, machine.memory);
     if (!difference.empty()) return difference;
   }
   const Snapshot after = TakeSnapshot(submit, machine);

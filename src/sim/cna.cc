@@ -60,7 +60,7 @@ int8_t ConvertPixel(const PixelConverter& converter, std::byte raw) {
 // channels above read 0 (rk3588-conv-matmul 8.7).
 bool LoadPixels(const ConvConfig& c, const AddressSpace& memory, FeatureCube* cube,
                 int64_t* fault) {
-  std::vector<std::byte> line(static_cast<size_t>(c.iw * c.pixel_channels));
+  std::vector<std::byte> line(static_cast<size_t>(int64_t{c.iw} * c.pixel_channels));
   for (int y = 0; y < c.ih; ++y) {
     const int64_t address = c.feature_base + y * c.line_stride * c.pixel_channels;
     if (!memory.Read(address, line)) {
@@ -70,8 +70,8 @@ bool LoadPixels(const ConvConfig& c, const AddressSpace& memory, FeatureCube* cu
     for (int x = 0; x < c.iw; ++x) {
       int8_t* pixel = cube->At(y, x);
       for (int i = 0; i < c.pixel_channels; ++i) {
-        pixel[i] =
-            ConvertPixel(c.pixel_converter, line[static_cast<size_t>(x * c.pixel_channels + i)]);
+        pixel[i] = ConvertPixel(c.pixel_converter,
+                                line[static_cast<size_t>(int64_t{x} * c.pixel_channels + i)]);
       }
     }
   }

@@ -78,7 +78,7 @@ void AccumulateRow(const ConvConfig& c, const FeatureCube& features, const Weigh
   std::vector<int8_t> pad_pixel(static_cast<size_t>(features.pitch));
   for (int i = 0; i < features.pitch; ++i) pad_pixel[static_cast<size_t>(i)] = c.pad_of(i);
   row->channels = count;
-  row->acc.resize(static_cast<size_t>(c.ow * count));
+  row->acc.resize(static_cast<size_t>(int64_t{c.ow} * count));
   row->window_sum.resize(row->acc.size());
   std::vector<const int8_t*> taps;
   for (int ow = 0; ow < c.ow; ++ow) {

@@ -27,7 +27,7 @@ bool FetchSurfaces(const DpuConfig& d, int block, const AddressSpace& memory, Ad
                    Store store, RowBuffers* buffers, DatapathResult* result) {
   const int surfaces_per_block = d.group / kAtomBytes;
   const int surfaces = CeilDiv(d.channels, kAtomBytes);
-  buffers->atoms.resize(static_cast<size_t>(d.width * kAtomBytes));
+  buffers->atoms.resize(static_cast<size_t>(int64_t{d.width} * kAtomBytes));
   for (int j = 0; j < surfaces_per_block; ++j) {
     const int surface = block * surfaces_per_block + j;
     if (surface >= surfaces) break;
@@ -38,9 +38,9 @@ bool FetchSurfaces(const DpuConfig& d, int block, const AddressSpace& memory, Ad
     }
     for (int x = 0; x < d.width; ++x) {
       for (int lane = 0; lane < kAtomBytes; ++lane) {
-        const auto value =
-            static_cast<int8_t>(buffers->atoms[static_cast<size_t>(x * kAtomBytes + lane)]);
-        store(static_cast<size_t>(x * d.group + j * kAtomBytes + lane), value);
+        const auto value = static_cast<int8_t>(
+            buffers->atoms[static_cast<size_t>(int64_t{x} * kAtomBytes + lane)]);
+        store(static_cast<size_t>(int64_t{x} * d.group + j * kAtomBytes + lane), value);
       }
     }
   }
@@ -55,7 +55,7 @@ bool FetchMain(const Datapath& path, int block, int y, const AddressSpace& memor
                   &buffers->acc);
     return true;
   }
-  const auto size = static_cast<size_t>(d.width * d.group);
+  const auto size = static_cast<size_t>(int64_t{d.width} * d.group);
   buffers->acc.channels = d.group;
   buffers->acc.acc.assign(size, 0);
   buffers->acc.window_sum.assign(size, 0);
@@ -67,7 +67,7 @@ bool FetchMain(const Datapath& path, int block, int y, const AddressSpace& memor
 bool FetchOperand(const Datapath& path, int block, int y, const AddressSpace& memory,
                   RowBuffers* buffers, DatapathResult* result) {
   const DpuConfig& d = *path.dpu;
-  buffers->ew.assign(static_cast<size_t>(d.width * d.group), 0);
+  buffers->ew.assign(static_cast<size_t>(int64_t{d.width} * d.group), 0);
   if (!d.ew.op || path.rdma->ew == EwSource::kNone) return true;
   return FetchSurfaces(
       d, block, memory, [&](int s) { return EwRowAddress(*path.rdma, s, y); },

@@ -43,7 +43,7 @@ bool FetchChannelOperands(const DpuConfig& d, const RdmaConfig& r, const Address
       return false;
     }
     for (int i = 0; i < kRecordChannels && c + i < count; ++i) {
-      ChannelOperands& o = (*operands)[static_cast<size_t>(c + i)];
+      ChannelOperands& o = (*operands)[static_cast<size_t>(int64_t{c} + i)];
       const std::byte* at = record.data();
       if (d.bs.alu_from_memory) o.bs_add = static_cast<int32_t>(Load(at + i * 4, 4));
       if (!records) continue;

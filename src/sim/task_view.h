@@ -59,29 +59,25 @@ class TaskView {
   }
 
   template <typename Reg>
-  void Warn(std::string_view id, std::string message) {
-    Report(Severity::kWarning, Verdict::kRun, id, std::move(message), Reg::kBlock, Reg::kOffset);
+  void Warn(std::string_view id, const std::string& message) {
+    Report(Severity::kWarning, Verdict::kRun, id, message, Reg::kBlock, Reg::kOffset);
   }
   template <typename Reg>
-  void Garbage(std::string_view id, std::string message) {
-    Report(Severity::kProgramError, Verdict::kGarbage, id, std::move(message), Reg::kBlock,
-           Reg::kOffset);
+  void Garbage(std::string_view id, const std::string& message) {
+    Report(Severity::kProgramError, Verdict::kGarbage, id, message, Reg::kBlock, Reg::kOffset);
   }
   // Silicon runs it and the model imitates it, but the result is not what anybody wants.
   template <typename Reg>
-  void Wrong(std::string_view id, std::string message) {
-    Report(Severity::kProgramError, Verdict::kRun, id, std::move(message), Reg::kBlock,
-           Reg::kOffset);
+  void Wrong(std::string_view id, const std::string& message) {
+    Report(Severity::kProgramError, Verdict::kRun, id, message, Reg::kBlock, Reg::kOffset);
   }
   template <typename Reg>
-  void Hang(std::string_view id, std::string message) {
-    Report(Severity::kProgramError, Verdict::kHang, id, std::move(message), Reg::kBlock,
-           Reg::kOffset);
+  void Hang(std::string_view id, const std::string& message) {
+    Report(Severity::kProgramError, Verdict::kHang, id, message, Reg::kBlock, Reg::kOffset);
   }
   template <typename Reg>
-  void Fault(std::string_view id, std::string message) {
-    Report(Severity::kProgramError, Verdict::kFault, id, std::move(message), Reg::kBlock,
-           Reg::kOffset);
+  void Fault(std::string_view id, const std::string& message) {
+    Report(Severity::kProgramError, Verdict::kFault, id, message, Reg::kBlock, Reg::kOffset);
   }
   // `id` is "unimplemented.<feature>"; `feature` its name in words.
   template <typename Reg>

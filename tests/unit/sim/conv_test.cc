@@ -20,9 +20,9 @@ struct Data {
 
 Data Load(const ConvShape& s, uint32_t seed, Machine* machine) {
   Data d;
-  d.x = RandomTensor(static_cast<size_t>(s.ic * s.ih * s.iw), seed);
+  d.x = RandomTensor(static_cast<size_t>(int64_t{s.ic} * s.ih * s.iw), seed);
   const int rows = s.depthwise ? s.ic : s.oc * s.ic;
-  d.w = RandomTensor(static_cast<size_t>(rows * s.kh * s.kw), seed + 1);
+  d.w = RandomTensor(static_cast<size_t>(int64_t{rows} * s.kh * s.kw), seed + 1);
   for (int8_t v : RandomTensor(static_cast<size_t>(s.oc), seed + 2)) d.bias.push_back(v * 37);
   machine->Put(kFeatures, PackFeatures(d.x, s.ic, s.ih, s.iw));
   machine->Put(kWeights, PackWeights(d.w, s));

@@ -40,7 +40,7 @@ struct GuardedMachine {
     kick.count = static_cast<uint32_t>(words.size());
     kick.task_number = tasks;
     kick.first_of_job = false;
-    const KickResult result = core->RunKick(memory, kick);
+    KickResult result = core->RunKick(memory, kick);
     if (result.outcome != Outcome::kComplete) core->Reset();
     return result;
   }

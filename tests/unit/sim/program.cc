@@ -300,8 +300,8 @@ std::vector<int8_t> PackFeatures(const Tensor& x, int c, int h, int w) {
   std::vector<int8_t> cube(static_cast<size_t>(CeilDivide(c, 16) * 16 * h * w));
   for (int i = 0; i < c; ++i) {
     for (int p = 0; p < h * w; ++p) {
-      cube[static_cast<size_t>(i / 16 * h * w * 16 + p * 16 + i % 16)] =
-          x[static_cast<size_t>(i * h * w + p)];
+      cube[static_cast<size_t>(int64_t{i} / 16 * h * w * 16 + p * 16 + i % 16)] =
+          x[static_cast<size_t>(int64_t{i} * h * w + p)];
     }
   }
   return cube;
@@ -315,7 +315,7 @@ std::vector<int8_t> PackWeights(const Tensor& w, const ConvShape& s) {
     for (int g = 0; g < s.ic; g += 64) {
       for (int t = 0; t < taps; ++t) {
         for (int c = g; c < std::min(g + 64, s.ic); ++c) {
-          stream.push_back(w[static_cast<size_t>(c * taps + t)]);
+          stream.push_back(w[static_cast<size_t>(int64_t{c} * taps + t)]);
         }
       }
     }
@@ -326,7 +326,7 @@ std::vector<int8_t> PackWeights(const Tensor& w, const ConvShape& s) {
       for (int t = 0; t < taps; ++t) {
         for (int k = k0; k < std::min(k0 + 32, s.oc); ++k) {
           for (int c = c0; c < std::min(c0 + 32, s.ic); ++c) {
-            stream.push_back(w[static_cast<size_t>((k * s.ic + c) * taps + t)]);
+            stream.push_back(w[static_cast<size_t>((int64_t{k} * s.ic + c) * taps + t)]);
           }
         }
       }
@@ -346,9 +346,10 @@ int64_t Sum(const ConvShape& s, const Tensor& x, const Tensor& w, int8_t pad, in
         const int y = oh * s.sy + ky * s.dy - s.pad_top;
         const int xx = ow * s.sx + kx * s.dx - s.pad_left;
         const bool inside = y >= 0 && y < s.ih && xx >= 0 && xx < s.iw;
-        const int64_t v = inside ? x[static_cast<size_t>((c * s.ih + y) * s.iw + xx)] : pad;
+        const int64_t v =
+            inside ? x[static_cast<size_t>((int64_t{c} * s.ih + y) * s.iw + xx)] : pad;
         const int row = s.depthwise ? c : oc * s.ic + c;
-        sum += v * (w[static_cast<size_t>((row * s.kh + ky) * s.kw + kx)] + ow_op);
+        sum += v * (w[static_cast<size_t>((int64_t{row} * s.kh + ky) * s.kw + kx)] + ow_op);
       }
     }
   }

@@ -32,7 +32,7 @@ demo: setup ## set up, build the delegate, run two networks on the simulated NPU
 	cmake --build --preset release -j $(JOBS) --target tflite_rocket
 	$(PYTHON) demo/run_demo.py
 
-bench: build ## measure the simulator and the kernels, as JSON
+bench: build ## measure the simulator beside XNNPACK, as JSON
 	$(PYTHON) bench/run_bench.py
 
 asan: setup ## unit and delegate tests under the address and undefined-behaviour sanitizers

@@ -3,6 +3,7 @@
 
 import argparse
 import json
+import os
 import statistics
 import sys
 
@@ -143,6 +144,14 @@ def _sampler(options):
     )
 
 
+def _keys(options):
+    """The delegate's options; the module always asks for an explain file, so keep the user's."""
+    keys = library.parse_options(options.option)
+    if os.environ.get("ROCKET_EXPLAIN"):
+        keys.setdefault("explain", os.environ["ROCKET_EXPLAIN"])
+    return keys
+
+
 def _library(options):
     if options.delegate == "none":
         return None
@@ -187,7 +196,7 @@ def _write_json(path, content):
 
 
 def _compare_command(options):
-    keys = library.parse_options(options.option)
+    keys = _keys(options)
     result = compare.compare(
         options.model,
         _sampler(options),
@@ -266,7 +275,7 @@ def _print_layers(rows):
 def _run_command(options):
     if options.iterations < 1:
         raise UserError("--iterations must be 1 or more")
-    keys, sampler, progress = library.parse_options(options.option), _sampler(options), _progress()
+    keys, sampler, progress = _keys(options), _sampler(options), _progress()
     runner = host.Runner(
         options.model, options.resolver, _library(options), keys, threads=options.threads
     )

@@ -6,6 +6,7 @@ import os
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import small_models
 from small_models import run_cli
@@ -67,6 +68,12 @@ class SmallModel(unittest.TestCase):
             self.assertEqual(code, 2)
             self.assertRegex(text, f"error: cannot load the delegate: .*{message}")
             self.assertEqual(text.count("\n"), 1, text)
+
+    def test_the_explain_file_of_the_environment_is_written(self):
+        explain = self.folder / "explain.json"
+        with mock.patch.dict(os.environ, ROCKET_EXPLAIN=str(explain)):
+            self.compare("--layers")
+        self.assertEqual(json.loads(explain.read_text())["summary"]["nodes"], 2)
 
     def test_no_device_claims_nothing(self):
         code, out, _ = run_cli("run", self.model, "--random", 1, "--option", "device=none")

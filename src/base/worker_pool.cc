@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/base/worker_pool.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -13,7 +15,15 @@ namespace npu {
 struct WorkerPool::Impl {
   explicit Impl(size_t n) : size(n) {}
 
+  // Whether this is a copy, made by fork, of a pool whose threads run elsewhere. Its locks may be
+  // held for ever.
+  bool Orphaned() const {
+    const pid_t process = owner.load();
+    return process != 0 && process != getpid();
+  }
+
   void Start() {
+    owner = getpid();
     for (size_t i = workers.size(); i + 1 < size; ++i) workers.emplace_back([this] { Loop(); });
   }
 
@@ -36,8 +46,9 @@ struct WorkerPool::Impl {
   }
 
   const size_t size;
-  std::mutex caller;  // one ParallelFor at a time
-  std::mutex mutex;   // guards everything below but `next`
+  std::atomic<pid_t> owner{0};  // the process with the threads, once there are any
+  std::mutex caller;            // one ParallelFor at a time
+  std::mutex mutex;             // guards everything below but `next`
   std::condition_variable wake, done;
   std::vector<std::thread> workers;
   const std::function<void(size_t)>* task = nullptr;
@@ -53,6 +64,11 @@ WorkerPool::WorkerPool(size_t threads)
           std::max<size_t>(1, threads != 0 ? threads : std::thread::hardware_concurrency()))) {}
 
 WorkerPool::~WorkerPool() {
+  if (impl_->Orphaned()) {
+    // Threads that do not exist cannot be joined, nor can their waiting be undone.
+    static_cast<void>(impl_.release());
+    return;
+  }
   {
     std::lock_guard lock(impl_->mutex);
     impl_->stopping = true;
@@ -65,7 +81,7 @@ size_t WorkerPool::threads() const { return impl_->size; }
 
 void WorkerPool::ParallelFor(size_t count, const std::function<void(size_t)>& fn) {
   if (count == 0) return;
-  if (impl_->size == 1 || count == 1) {
+  if (impl_->size == 1 || count == 1 || impl_->Orphaned()) {
     for (size_t i = 0; i < count; ++i) fn(i);
     return;
   }

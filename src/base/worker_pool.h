@@ -10,8 +10,9 @@
 namespace npu {
 
 // Threads start at the first ParallelFor, never in the constructor (hosts load plugins and fork
-// later). One ParallelFor runs at a time; calls from several threads queue up. Not reentrant from
-// inside a task.
+// later). A process forked after that has the pool without its threads: there everything runs in
+// the caller. One ParallelFor runs at a time; calls from several threads queue up. Not reentrant
+// from inside a task.
 class WorkerPool {
  public:
   // threads = total workers including the caller; 0 = hardware concurrency.

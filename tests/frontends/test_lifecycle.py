@@ -5,6 +5,7 @@ import gc
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import tempfile
 import threading
@@ -169,6 +170,25 @@ class Lifecycle(unittest.TestCase):
             interpreter.allocate_tensors()
         self.assertIn("another delegate (rocket-npu) has taken 1 node before", stderr.text)
         self.assertIn("claimed 0 of 0 nodes", stderr.text)
+
+    def test_a_forked_process_runs_and_ends_what_its_parent_made(self):
+        runner = Runner(op_model(CONV), {**SIM, "threads": "4"})
+        self.assert_right(runner)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)  # ends a child that hangs
+            code = 1
+            try:
+                self.assert_right(runner)
+                del runner
+                gc.collect()
+                if "tsan" not in LIBRARY:  # it allows no new threads there
+                    self.assert_right(Runner(op_model(CONV), {**SIM, "threads": "4"}))
+                code = 0
+            finally:
+                os._exit(code)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+        self.assert_right(runner)
 
     def test_a_hundred_short_lives_leave_no_file_open(self):
         def files():

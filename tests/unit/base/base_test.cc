@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -52,6 +55,27 @@ TEST(WorkerPool, RunsEveryIndexOnceAlsoFromSeveralCallers) {
   run();
   other.join();
   for (auto& h : hits) EXPECT_EQ(h.load(), 2);
+}
+
+// Python's multiprocessing forks after a library has been used.
+TEST(WorkerPool, WorksAndEndsInAForkedProcess) {
+  auto pool = std::make_unique<WorkerPool>(3);
+  std::atomic<int> calls{0};
+  const auto run = [&] { pool->ParallelFor(100, [&](size_t) { ++calls; }); };
+  run();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20);  // ends a child that waits for threads it does not have
+    run();
+    pool.reset();
+    _exit(calls == 200 ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  run();
+  EXPECT_EQ(calls, 200);
 }
 
 }  // namespace

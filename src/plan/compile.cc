@@ -43,8 +43,10 @@ Status CheckOutputs(const ir::Graph& graph) {
 void CopyConstants(CompiledProgram* program) {
   for (ir::Value& value : program->graph.values) {
     if (!value.is_constant()) continue;
-    program->constant_storage.emplace_back(value.constant.begin(), value.constant.end());
-    value.constant = program->constant_storage.back();
+    std::vector<std::byte>& storage = program->constant_storage.emplace_back();
+    storage.reserve(std::max<size_t>(1, value.constant.size()));  // an empty one has an address too
+    storage.assign(value.constant.begin(), value.constant.end());
+    value.constant = {storage.data(), storage.size()};
   }
 }
 

@@ -27,9 +27,9 @@ test: build ## set up, build, run all tests
 	$(PYTHON) tools/run_tests --build build/release --python tests/tools tests/python \
 	  $(if $(NPU_TEST_COUNTS),--counts $(NPU_TEST_COUNTS))
 
-demo: setup ## set up, build the delegate, run two networks on the simulated NPU, write build/demo/report.html
+demo: setup ## two networks on the simulated NPU; writes build/demo/report.html
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target tflite_rocket
+	cmake --build --preset release -j $(JOBS) --target tflite_rocket rocket-npu
 	$(PYTHON) demo/run_demo.py
 
 bench: build ## measure the simulator beside XNNPACK, as JSON

@@ -134,7 +134,7 @@ def _network(result, cost):
 <p class="soft">{result.explain.claimed} of {result.explain.offered} nodes claimed in
 {measure.count(len(result.explain.partitions), 'partition')}, {measure.on_npu(result.explain)}
 computed by the NPU in {measure.count(summary['kicks'], 'kick')} and
-{measure.count(summary['submits'], 'submit')}; {parts / 1e6:.1f} MB of buffers,
+{measure.count(summary['submits'], 'submit')}; {parts / 1e6:.1f} MB of intermediate tensors,
 {weights / 1e6:.1f} MB of weights. NPU time modelled {milliseconds:.2f} ms an inference, host steps
 not included ({escape(cost['version'])}, ±{cost['band']:g} %). Wall time here: {1e3 * statistics.median(result.npu_seconds):.0f} ms on the
 {escape(cost['engine'])}, {1e3 * statistics.median(result.cpu_seconds):.1f} ms in the CPU

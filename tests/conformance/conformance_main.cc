@@ -3,6 +3,7 @@
 // and within the proven bound of TFLite's. Options: --count N, --seed N, --problem "one line".
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <string>

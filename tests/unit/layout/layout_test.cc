@@ -2,6 +2,7 @@
 // Worked offsets of rk3588-conv-matmul section 3, and packers against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 #include <random>

@@ -2,6 +2,7 @@
 // Support rules: what is accepted, and for each reason of reason_list.inc a node declined with it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <set>

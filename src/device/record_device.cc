@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -164,8 +166,8 @@ class RecordDevice : public Device {
       return status;
     }
     NPU_RETURN_IF_ERROR(After(outputs, before, status, out, &file));
-    NPU_RETURN_IF_ERROR(Save(file));
-    return status;
+    NoteSaved(Save(&file));
+    return status;  // the job's own, also where it could not be saved
   }
 
   DeviceStatistics statistics() const override { return inner_->statistics(); }
@@ -183,7 +185,6 @@ class RecordDevice : public Device {
   // The file of a job before it runs. Ids are the positions of the buffers in the job, from 1.
   JobFile Before(const Job& job) const {
     JobFile file;
-    file.name = fmt::format("job-{:06}", saved_ + 1);
     file.chip = info_.chip;
     file.family = kRecordedFamily;
     file.title = fmt::format("job {} of {}", saved_ + 1, info_.description);
@@ -223,13 +224,45 @@ class RecordDevice : public Device {
     return OkStatus();
   }
 
-  Status Save(const JobFile& file) {
+  std::filesystem::path PathOf(const std::string& name) const {
+    return directory_ / (name + ".npujob");
+  }
+
+  // Takes the next free name with an empty file: other devices, also those of other processes, may
+  // save into the same directory, and what an earlier run saved stays.
+  Status TakeName(JobFile* file) {
+    for (;;) {
+      file->name = fmt::format("job-{:06}", ++number_);
+      const std::filesystem::path path = PathOf(file->name);
+      if (std::FILE* taken = std::fopen(path.c_str(), "wbx")) {
+        std::fclose(taken);
+        return OkStatus();
+      }
+      if (errno != EEXIST) {
+        return Status(ErrorCode::kIoError,
+                      fmt::format("{}: cannot create: {}", path.string(), std::strerror(errno)));
+      }
+    }
+  }
+
+  Status Save(JobFile* file) {
+    NPU_RETURN_IF_ERROR(TakeName(file));
+    Status status = WriteSavedJob(*file, PathOf(file->name));
+    std::error_code ignored;
+    if (!status.ok()) std::filesystem::remove(PathOf(file->name), ignored);
+    return status;
+  }
+
+  // A full disk is told once, and no failure of the device.
+  void NoteSaved(const Status& status) {
     ++saved_;
-    if (saved_ == limit_) {
+    if (!status.ok()) {
+      logger_.Warning(fmt::format("{}; no further job is saved", status.message()));
+      saved_ = limit_;
+    } else if (saved_ == limit_) {
       logger_.Warning(
           fmt::format("{} jobs saved in {}; later ones are not", saved_, directory_.string()));
     }
-    return WriteSavedJob(file, directory_ / (file.name + ".npujob"));
   }
 
   const std::shared_ptr<Device> inner_;
@@ -238,8 +271,9 @@ class RecordDevice : public Device {
   const Logger logger_;
   DeviceInfo info_;
   const std::shared_ptr<Wrapped> wrapped_ = std::make_shared<Wrapped>();
-  std::mutex mutex_;    // one job at a time, so that what changed is its doing
-  uint32_t saved_ = 0;  // under mutex_
+  std::mutex mutex_;     // one job at a time, so that what changed is its doing
+  uint32_t saved_ = 0;   // under mutex_
+  uint32_t number_ = 0;  // of the last name taken; under mutex_
 };
 
 }  // namespace

@@ -111,6 +111,24 @@ TEST(Report, FilesAreReplacedWhole) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Report, DevicesAndLinksAreWrittenToAndStay) {
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) / "npu_report_test_links";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  std::filesystem::create_symlink("/dev/null", folder / "null.json");
+  std::filesystem::create_symlink("/dev/full", folder / "full.json");
+  EXPECT_TRUE(WriteFileAtomically(folder / "null.json", "text").ok());
+  const Status status = WriteFileAtomically(folder / "full.json", "text");
+  EXPECT_EQ(status.code(), ErrorCode::kIoError);
+  EXPECT_THAT(status.message(), HasSubstr("full.json"));
+  EXPECT_EQ(AppendProfile(folder / "full.json", {}).code(), ErrorCode::kIoError);
+  for (const char* name : {"null.json", "full.json"}) {
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / name)) << name;
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST(Report, AFolderThatIsNotThereIsNamed) {
   const Status status = WriteFileAtomically("/no/such/folder/x.json", "text");
   EXPECT_EQ(status.code(), ErrorCode::kIoError);

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -112,14 +113,20 @@ std::string ExplainJson(const ClaimReport& report, const runtime::SessionStatist
 }
 
 Status WriteFileAtomically(const std::string& path, std::string_view text) {
-  const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
-  File file(std::fopen(temporary.c_str(), "wb"));
-  if (!file) return IoError("create", temporary);
+  // Devices, pipes and links (/dev/stdout) are written to: a rename would put a file in their
+  // place.
+  std::error_code error;
+  const auto kind = std::filesystem::symlink_status(path, error).type();
+  const bool replace =
+      kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const std::string target = replace ? fmt::format("{}.tmp-{}", path, ::getpid()) : path;
+  File file(std::fopen(target.c_str(), "wb"));
+  if (!file) return IoError(replace ? "create" : "write", target);
   bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
   written = std::fclose(file.release()) == 0 && written;
-  if (written && std::rename(temporary.c_str(), path.c_str()) == 0) return OkStatus();
+  if (written && (!replace || std::rename(target.c_str(), path.c_str()) == 0)) return OkStatus();
   const Status status = IoError("write", path);
-  std::remove(temporary.c_str());
+  if (replace) std::remove(target.c_str());
   return status;
 }
 
@@ -130,9 +137,8 @@ Status AppendProfile(const std::string& path, const PartitionTimes& times) {
   const std::string line = Dump(json, -1) + "\n";
   File file(std::fopen(path.c_str(), "ab"));
   if (!file) return IoError("open", path);
-  if (std::fwrite(line.data(), 1, line.size(), file.get()) != line.size()) {
-    return IoError("write", path);
-  }
+  const bool written = std::fwrite(line.data(), 1, line.size(), file.get()) == line.size();
+  if (std::fclose(file.release()) != 0 || !written) return IoError("write", path);
   return OkStatus();
 }
 

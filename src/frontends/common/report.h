@@ -66,7 +66,8 @@ std::string SummaryLine(const ClaimReport& report, size_t max_reasons = 3);
 // The explain file's text. `run` adds the section "run" (sums over the partitions).
 std::string ExplainJson(const ClaimReport& report, const runtime::SessionStatistics* run);
 
-// Writes beside `path` and renames, so that readers never see half a file. Errors name the path.
+// Writes beside `path` and renames, so that readers never see half a file; what is no regular file
+// (a device, a pipe, a link) is written to as it is. Errors name the path.
 Status WriteFileAtomically(const std::string& path, std::string_view text);
 
 // Wall times of one partition over the life of its kernel.

@@ -433,6 +433,37 @@ TEST_F(Recording, RefusedJobsAndJobsBeyondTheLimitAreNotSaved) {
   EXPECT_FALSE(std::filesystem::exists(directory_ / "job-000002.npujob"));
 }
 
+TEST_F(Recording, DevicesThatShareADirectoryKeepEachOthersJobs) {
+  const JobFile golden = ReadGolden("mm_i8_4x32x32");
+  const auto jobs_of = [&](const std::shared_ptr<Device>& device) {
+    PlacedJob placed(golden, device.get());
+    placed.LoadMemory();
+    for (int i = 0; i < 8; ++i) EXPECT_TRUE(device->Run(placed.MakeJob(), nullptr).ok());
+  };
+  const std::shared_ptr<Device> first = OpenRecording(), second = OpenRecording();
+  std::thread other(jobs_of, first);
+  jobs_of(second);
+  other.join();
+  jobs_of(OpenRecording());  // a later run
+  for (int i = 1; i <= 24; ++i) {
+    const std::string number = std::to_string(i);
+    const std::string name = "job-" + std::string(6 - number.size(), '0') + number + ".npujob";
+    EXPECT_EQ(Saved(name.c_str()).outcome, "result") << name;
+  }
+  const auto entries = std::filesystem::directory_iterator(directory_);
+  EXPECT_EQ(std::distance(begin(entries), end(entries)), 24);
+}
+
+TEST_F(Recording, AJobThatCannotBeSavedIsNoFailureOfTheDevice) {
+  const JobFile golden = ReadGolden("mm_i8_4x32x32");
+  const std::shared_ptr<Device> device = OpenRecording();
+  PlacedJob placed(golden, device.get());
+  placed.LoadMemory();
+  std::filesystem::remove_all(directory_);
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(device->Run(placed.MakeJob(), nullptr).ok());
+  EXPECT_EQ(placed.Mismatches(), 0u);
+}
+
 TEST_F(Recording, ForeignBuffersAreRefusedByTheInnerDevice) {
   const std::shared_ptr<Device> device = OpenRecording(), other = MustOpen({.provider = "sim"});
   const std::unique_ptr<Buffer> foreign = MustAllocate(other.get(), 4096);

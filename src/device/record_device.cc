@@ -160,7 +160,7 @@ class RecordDevice : public Device {
       outputs.push_back(wrapped_->Find(buffer));
       before.emplace_back(buffer->bytes().begin(), buffer->bytes().end());
     }
-    const Status status = inner_->Run(unwrapped, &out);
+    Status status = inner_->Run(unwrapped, &out);
     // A refused job never reached the hardware: there is nothing to replay.
     if (status.code() == ErrorCode::kInvalidArgument || status.code() == ErrorCode::kUnsupported) {
       return status;

@@ -66,7 +66,7 @@ class SimDevice : public Device {
     const std::lock_guard<std::mutex> lock(registry_->mutex());
     NPU_RETURN_IF_ERROR(CheckJob(job, *registry_, profile_, info_.can_chain));
     const auto start = std::chrono::steady_clock::now();
-    const Status status = RunKicks(job, &out);
+    Status status = RunKicks(job, &out);
     out.elapsed = std::chrono::steady_clock::now() - start;
     out.completed = status.ok();
     ++statistics_.submits;

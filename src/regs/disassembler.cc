@@ -61,7 +61,7 @@ DecodedWord DecodeEnable(uint64_t word, uint32_t mask) {
 
 DecodedWord DecodeWord(uint64_t word) {
   const CommandWord split = Split(word);
-  const DecodedWord raw{.word = word, .value = split.value, .fields = {}, .blocks = {}};
+  DecodedWord raw{.word = word, .value = split.value, .fields = {}, .blocks = {}};
   DecodedWord decoded = raw;
   if (word == kNopWord || word == kSyncWord) {
     decoded.kind = word == kNopWord ? WordKind::kNop : WordKind::kSync;

@@ -166,7 +166,7 @@ Status SessionImpl::RunNpuStep(PreparedStep* prepared) {
 }
 
 Status SessionImpl::RunJob(const device::Job& job) {
-  const Status status = device_->Run(job, &report_);
+  Status status = device_->Run(job, &report_);
   ++statistics_.submits;
   statistics_.kicks += report_.kicks;
   statistics_.modelled_us += report_.modelled_us;

@@ -125,7 +125,7 @@ Status WriteFileAtomically(const std::string& path, std::string_view text) {
   bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
   written = std::fclose(file.release()) == 0 && written;
   if (written && (!replace || std::rename(target.c_str(), path.c_str()) == 0)) return OkStatus();
-  const Status status = IoError("write", path);
+  Status status = IoError("write", path);
   if (replace) std::remove(target.c_str());
   return status;
 }

@@ -161,9 +161,9 @@ bool Planner::WorksOnNpu(const std::vector<int32_t>& nodes) const {
 }
 
 Status Planner::CompileOne(CompiledPartition* partition) {
-  const Status no_work(ErrorCode::kUnsupported,
-                       "nothing of this partition would run on the NPU, so it would not pay",
-                       "partition.no_npu_work");
+  Status no_work(ErrorCode::kUnsupported,
+                 "nothing of this partition would run on the NPU, so it would not pay",
+                 "partition.no_npu_work");
   const bool must_pay = claim_.options.claim == frontends::Claim::kAuto;
   if (must_pay && !WorksOnNpu(partition->nodes)) return no_work;
   const auto cached = compiled_.find(partition->nodes);

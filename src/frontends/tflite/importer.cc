@@ -124,9 +124,9 @@ const Result<ir::Value>& Importer::TensorOnce(int32_t index) {
 
 Result<ir::Node> Importer::ImportNode(int32_t node_index) {
   NPU_ASSIGN_OR_RETURN(const HostNode host, GetNode(node_index));
-  NPU_ASSIGN_OR_RETURN(ir::OpParams params, ImportParams(*host.registration, *host.node));
+  NPU_ASSIGN_OR_RETURN(const ir::OpParams params, ImportParams(*host.registration, *host.node));
   ir::Node node;
-  node.params = std::move(params);
+  node.params = params;
   node.source_index = node_index;
   const std::span<const int32_t> inputs = Span(host.node->inputs);
   const std::span<const int32_t> outputs = Span(host.node->outputs);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""rocket-npu dis and asm as a user runs them: dis_asm_test.py ROCKET_NPU SOURCE_DIR."""
+"""rocket-npu dis and asm as a user runs them: dis_asm_test.py SOURCE_DIR [EMULATOR...] ROCKET_NPU."""
 
 import json
 import os
@@ -13,7 +13,7 @@ import unittest
 
 
 def run(*args, stdin=None):
-    return subprocess.run([TOOL, *map(str, args)], input=stdin, capture_output=True, check=False)
+    return subprocess.run([*TOOL, *map(str, args)], input=stdin, capture_output=True, check=False)
 
 
 class DisAsm(unittest.TestCase):
@@ -87,5 +87,5 @@ class DisAsm(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    TOOL, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2])
+    SOURCE, TOOL = pathlib.Path(sys.argv[1]), sys.argv[2:]
     unittest.main(argv=sys.argv[:1])

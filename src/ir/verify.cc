@@ -8,6 +8,7 @@
 
 #include "src/base/checked.h"
 #include "src/ir/graph.h"
+#include "src/ir/zero_point.h"
 
 namespace npu::ir {
 namespace {
@@ -20,19 +21,6 @@ Status Corrupt(const std::string& message) { return {ErrorCode::kCorruptData, me
 
 std::string Describe(const Graph& graph, ValueId id) {
   return fmt::format("tensor {} ({}) {}", id, graph.value(id).name, graph.type(id).ToString());
-}
-
-bool ZeroPointInRange(DataType dtype, int32_t zero_point) {
-  switch (dtype) {
-    case DataType::kInt8:
-      return FitsIn<int8_t>(zero_point);
-    case DataType::kUInt8:
-      return FitsIn<uint8_t>(zero_point);
-    case DataType::kInt16:
-      return FitsIn<int16_t>(zero_point);
-    default:
-      return true;
-  }
 }
 
 Status VerifyQuantization(const Graph& graph, ValueId id) {
@@ -56,7 +44,7 @@ Status VerifyQuantization(const Graph& graph, ValueId id) {
                                quant.scales.size(), zero_points));
   }
   for (const int32_t zero_point : quant.zero_points) {
-    if (!ZeroPointInRange(type.dtype, zero_point)) {
+    if (!ZeroPointFits(type.dtype, zero_point)) {
       return Corrupt(fmt::format("{}: zero point {} is outside the range of its type",
                                  Describe(graph, id), zero_point));
     }

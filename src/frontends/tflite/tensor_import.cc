@@ -10,6 +10,7 @@
 #include <string>
 
 #include "src/base/checked.h"
+#include "src/ir/zero_point.h"
 
 namespace npu::tflite {
 namespace {
@@ -68,19 +69,6 @@ Status CheckBytes(const abi::Tensor& tensor, const ir::TensorType& type) {
                          type.shape.ToString(), bytes.value_or(0), tensor.bytes));
 }
 
-bool ZeroPointFits(DataType type, int32_t zero_point) {
-  switch (type) {
-    case DataType::kInt8:
-      return FitsIn<int8_t>(zero_point);
-    case DataType::kUInt8:
-      return FitsIn<uint8_t>(zero_point);
-    case DataType::kInt16:
-      return FitsIn<int16_t>(zero_point);
-    default:
-      return true;
-  }
-}
-
 Status CheckQuantization(const ir::TensorType& type) {
   const ir::Quantization& quant = type.quant;
   for (const float scale : quant.scales) {
@@ -89,7 +77,7 @@ Status CheckQuantization(const ir::TensorType& type) {
     }
   }
   for (const int32_t zero_point : quant.zero_points) {
-    if (!ZeroPointFits(type.dtype, zero_point)) {
+    if (!ir::ZeroPointFits(type.dtype, zero_point)) {
       return Bad("tensor.quantization", fmt::format("zero point {} is outside the range of {}",
                                                     zero_point, Name(type.dtype)));
     }

@@ -12,7 +12,6 @@
 
 #include "npu/status.h"
 #include "src/base/log.h"
-#include "src/base/worker_pool.h"
 #include "src/device/device.h"
 #include "src/plan/program.h"
 
@@ -23,7 +22,6 @@ struct SessionOptions {
   // silicon arithmetic and must be equal; on a mismatch the session runs on the host from then on.
   bool verify_first = false;
   Logger logger = Logger();
-  std::shared_ptr<WorkerPool> pool = nullptr;  // for host steps; null: the caller's thread alone
 };
 
 struct SessionStatistics {

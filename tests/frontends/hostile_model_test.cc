@@ -320,8 +320,7 @@ ClaimContext MakeClaimContext(plan::Requant requant) {
           .device = device.ok() ? device.value() : nullptr,
           .no_device = device.status(),
           .options = options,
-          .logger = Logger([](LogLevel, std::string_view) {}),
-          .pool = nullptr};
+          .logger = Logger([](LogLevel, std::string_view) {})};
 }
 
 // Every tenth model is left whole and must be claimed.

@@ -288,9 +288,7 @@ Result<CompiledPartition> CompilePartition(abi::Context* context, const ClaimCon
   partition.program = std::move(program).value();
   auto session = claim.engine->CreateSession(
       partition.program, claim.device,
-      {.verify_first = claim.options.verify == frontends::Verify::kFirst,
-       .logger = claim.logger,
-       .pool = claim.pool});
+      {.verify_first = claim.options.verify == frontends::Verify::kFirst, .logger = claim.logger});
   if (!session.ok()) return Reworded(session.status(), "cannot be set up: ", "partition.session");
   partition.session = std::move(session).value();
   return partition;

@@ -13,7 +13,6 @@
 
 #include "npu/status.h"
 #include "src/base/log.h"
-#include "src/base/worker_pool.h"
 #include "src/frontends/common/engine.h"
 #include "src/frontends/common/options.h"
 #include "src/frontends/common/report.h"
@@ -30,7 +29,6 @@ struct ClaimContext {
   Status no_device;
   frontends::Options options;
   Logger logger;
-  std::shared_ptr<WorkerPool> pool;
 };
 
 // The nodes of one delegate kernel, ready to run.

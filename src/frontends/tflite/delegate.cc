@@ -27,9 +27,7 @@ constexpr char kKernelName[] = "rocket-npu";
 class DelegateState {
  public:
   DelegateState(frontends::Options options, std::shared_ptr<frontends::Engine> engine)
-      : options_(std::move(options)),
-        engine_(std::move(engine)),
-        pool_(std::make_shared<WorkerPool>(static_cast<size_t>(options_.threads))) {
+      : options_(std::move(options)), engine_(std::move(engine)) {
     if (options_.quiet) logger_.set_max_level(LogLevel::kWarning);
   }
 
@@ -52,7 +50,6 @@ class DelegateState {
 
   const frontends::Options options_;
   const std::shared_ptr<frontends::Engine> engine_;
-  const std::shared_ptr<WorkerPool> pool_;
   Logger logger_;
   Status disabled_;
   std::atomic<bool> told_no_device_{false};
@@ -93,8 +90,7 @@ ClaimContext DelegateState::MakeClaimContext() {
                      .device = nullptr,
                      .no_device = disabled_,
                      .options = options_,
-                     .logger = logger_,
-                     .pool = pool_};
+                     .logger = logger_};
   if (!disabled_.ok()) return claim;
   if (options_.device == frontends::DeviceChoice::kNone) {
     claim.no_device = Status(ErrorCode::kNoDevice, "device=none was asked for", "device.none");

@@ -129,8 +129,8 @@ std::vector<OptionRow> MakeTable() {
           "times of each partition when the interpreter ends: to stderr, or appended to a file "
           "as JSON lines",
           SetProfile, [](const Options& o) { return o.profile.empty() ? "0" : o.profile; }},
-      OptionRow{"threads", "0..64", "CPU threads of the simulated NPU; 0 is one for each CPU", SetThreads,
-                [](const Options& o) { return std::to_string(o.threads); }},
+      OptionRow{"threads", "0..64", "CPU threads of the simulated NPU; 0 is one for each CPU",
+                SetThreads, [](const Options& o) { return std::to_string(o.threads); }},
       OptionRow{"claim", std::string(kClaim),
                 "claim partitions that pay (auto), or everything that can run (all, for tests)",
                 [](std::string_view v, Options* o) { return SetEnum(kClaim, v, &o->claim); },

@@ -32,6 +32,18 @@ class Buffer {
 struct Task {
   uint32_t regcmd = 0;  // iova of the command list, 16-byte aligned
   uint32_t count = 0;   // 64-bit words, even, trailer included
+  // At the chip's nominal clock; 0: not known. Kernels end a job after 500 ms: a provider cuts a
+  // job that may take too long, and refuses a task that would alone.
+  double modelled_us = 0;
+};
+
+// Bytes of an output that the job overwrites for certain and does not read before. Kernels report
+// a job they dropped as done: a provider marks these bytes before the job and looks for the mark
+// after it. No live data may be there. bytes == 0: none.
+struct Canary {
+  Buffer* buffer = nullptr;
+  uint64_t offset = 0;
+  uint32_t bytes = 0;
 };
 
 struct Job {
@@ -39,6 +51,7 @@ struct Job {
   std::vector<const Buffer*> inputs;   // only read by the NPU (command lists and weights too)
   std::vector<const Buffer*> outputs;  // written, or written and read; at least one
   bool chained = false;                // one kick for all tasks (needs DeviceInfo::can_chain)
+  Canary canary = {};
 };
 
 // What became of a job. Durations of a simulated device are modelled, never measured.
@@ -57,7 +70,10 @@ struct DeviceInfo {
   std::string description;
   bool simulated = false;
   bool can_chain = false;
-  uint32_t cores = 1;
+  // Whether a task that starts only the PPU is seen to complete (kernel-interfaces A.12): on a
+  // kernel driver only where a check on this board proved it.
+  bool completes_ppu = false;
+  uint32_t cores = 1;  // devices of this kind that can work at the same time
 };
 
 // Counters since the device was opened; live_* are what exists now.

@@ -19,6 +19,7 @@ class NullDevice : public Device {
     info_.description = "accepts jobs and computes nothing";
     info_.simulated = true;
     info_.can_chain = options.can_chain;
+    info_.completes_ppu = options.completes_ppu;
   }
 
   const DeviceInfo& info() const override { return info_; }

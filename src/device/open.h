@@ -29,8 +29,9 @@ struct OpenOptions {
       nullptr;  // workers of the fast path; null: the caller's thread
   // Jobs that silicon completes with wrong data (a program error) fail instead.
   bool strict = true;
-  bool can_chain = false;  // offer several tasks per kick, which stock kernels do not
-  double clock_mhz = 0;    // of the timing model; 0: the chip's nominal clock
+  bool can_chain = false;      // offer several tasks per kick, which stock kernels do not
+  bool completes_ppu = false;  // offer tasks of the PPU alone, which no kernel is known to retire
+  double clock_mhz = 0;        // of the timing model; 0: the chip's nominal clock
 
   uint32_t record_limit = 1000;  // jobs saved by `record`; later ones only run
 

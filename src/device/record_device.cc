@@ -179,6 +179,10 @@ class RecordDevice : public Device {
     Job inner{.tasks = job.tasks, .inputs = {}, .outputs = {}, .chained = job.chained};
     for (const Buffer* buffer : job.inputs) inner.inputs.push_back(wrapped_->Find(buffer));
     for (const Buffer* buffer : job.outputs) inner.outputs.push_back(wrapped_->Find(buffer));
+    if (job.canary.buffer != nullptr) {
+      inner.canary = job.canary;
+      inner.canary.buffer = wrapped_->Find(job.canary.buffer);
+    }
     return inner;
   }
 

@@ -43,6 +43,7 @@ class SimDevice : public Device {
         profile.name, model_.clock_ghz() * 1000, profile.cost.version, profile.cost.band_percent);
     info_.simulated = true;
     info_.can_chain = options.can_chain;
+    info_.completes_ppu = options.completes_ppu;
     // Buffers may outlive the device: the hooks own the address space.
     const std::shared_ptr<sim::AddressSpace> memory = memory_;
     registry_ = std::make_shared<BufferRegistry>(

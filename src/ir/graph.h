@@ -55,7 +55,7 @@ struct Graph {
 // Checks every rule the rest of the library relies on: ids in range, nodes in topological order,
 // each value written once, constants of the size their type says, element counts without overflow,
 // quantization vectors consistent (finite scales > 0, axis in range, zero points in the type's
-// range). Untrusted input stops here.
+// range), int8 and rebased uint8 mixed only by QUANTIZE. Untrusted input stops here.
 Status Verify(const Graph& graph);
 
 // "CONV_2D"; UnaryParams and BinaryParams name their kind ("LEAKY_RELU", "ADD").

@@ -12,6 +12,7 @@ std::string TensorType::ToString() const {
   } else if (quant.quantized()) {
     text += fmt::format(" {} scales on axis {}", quant.scales.size(), quant.axis);
   }
+  if (rebased_uint8) text += " (uint8)";
   return text;
 }
 

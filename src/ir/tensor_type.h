@@ -30,8 +30,12 @@ struct TensorType {
   DataType dtype = DataType::kInvalid;
   Shape shape;
   Quantization quant;
+  // The host's tensor is uint8; inside the library it is int8, bytes and zero points lowered by 128
+  // (bytes XOR 80h). Only the program's boundary converts; kernels whose uint8 arithmetic is not
+  // that of int8 look here. True only with dtype kInt8. Source: rk3588-conv-matmul 6.3 (3).
+  bool rebased_uint8 = false;
 
-  // "int8[1,8,8,32] s=0.02 z=-1"
+  // "int8[1,8,8,32] s=0.02 z=-1", and " (uint8)" behind it when rebased.
   std::string ToString() const;
 };
 

@@ -64,6 +64,9 @@ Status VerifyQuantization(const Graph& graph, ValueId id) {
 
 Status VerifyValue(const Graph& graph, ValueId id) {
   const Value& value = graph.value(id);
+  if (value.type.rebased_uint8 && value.type.dtype != DataType::kInt8) {
+    return Corrupt(fmt::format("{}: only int8 stands for uint8", Describe(graph, id)));
+  }
   if (ElementBytes(value.type.dtype) == 0) {
     return Corrupt(fmt::format("{} has no valid element type", Describe(graph, id)));
   }
@@ -86,6 +89,25 @@ Status VerifyValue(const Graph& graph, ValueId id) {
 
 bool InRange(const Graph& graph, ValueId id) {
   return id >= 0 && static_cast<size_t>(id) < graph.values.size();
+}
+
+// uint8 and int8 tensors meet in no operation but QUANTIZE: kernels ask one operand which it is.
+Status VerifySignedness(const Graph& graph, size_t index) {
+  const Node& node = graph.nodes[index];
+  if (std::holds_alternative<QuantizeParams>(node.params)) return OkStatus();
+  bool plain = false;
+  bool rebased = false;
+  const auto look = [&](ValueId id) {
+    if (id == kNoValue) return;
+    const TensorType& type = graph.type(id);
+    plain = plain || (type.dtype == DataType::kInt8 && !type.rebased_uint8);
+    rebased = rebased || type.rebased_uint8;
+  };
+  for (const ValueId id : node.inputs) look(id);
+  for (const ValueId id : node.outputs) look(id);
+  if (!plain || !rebased) return OkStatus();
+  return Corrupt(
+      fmt::format("node {} ({}) mixes int8 and uint8 tensors", index, OpName(node.params)));
 }
 
 // Which values exist before a node runs.
@@ -174,6 +196,7 @@ Status Verify(const Graph& graph) {
   }
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     NPU_RETURN_IF_ERROR(availability.UseNode(i));
+    NPU_RETURN_IF_ERROR(VerifySignedness(graph, i));
   }
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     NPU_RETURN_IF_ERROR(availability.UseOutput(i));

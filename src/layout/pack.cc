@@ -101,6 +101,10 @@ void UnpackInt8(const std::byte* cube_bytes, const CubeShape& cube, bool flip_si
   }
 }
 
+void FlipSignBits(const std::byte* from, size_t bytes, std::byte* to) {
+  for (size_t i = 0; i < bytes; ++i) to[i] = from[i] ^ std::byte{0x80};
+}
+
 void UnpackInt32(const std::byte* cube_bytes, const CubeShape& cube, int32_t* nhwc) {
   const uint64_t pixels = uint64_t{cube.height} * cube.width;
   const uint32_t c2 = kAtomBytes / sizeof(int32_t);

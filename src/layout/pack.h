@@ -17,6 +17,9 @@ void PackInt8(const std::byte* nhwc, const CubeShape& cube, bool flip_sign_bit, 
 void UnpackInt8(const std::byte* cube_bytes, const CubeShape& cube, bool flip_sign_bit,
                 std::byte* nhwc);
 
+// int8 <-> uint8: every byte XOR 80h. `from` and `to` are the same memory or do not overlap.
+void FlipSignBits(const std::byte* from, size_t bytes, std::byte* to);
+
 // Cube of int32 (four channels an atom, element_bytes 4) -> NHWC int32: raw convolution sums. No
 // alignment is needed of `cube_bytes`. Source: rk3588-conv-matmul 3.7.
 void UnpackInt32(const std::byte* cube_bytes, const CubeShape& cube, int32_t* nhwc);

@@ -44,6 +44,11 @@ void Visit(const UnpackStep& step, Lifetimes* lives) {
   lives->Use(step.to, true);
   ++lives->now;
 }
+void Visit(const RebaseStep& step, Lifetimes* lives) {
+  lives->Use(step.from, true);
+  lives->Use(step.to, true);
+  ++lives->now;
+}
 void Visit(const HostStep& step, Lifetimes* lives) {
   for (SlotId slot : step.inputs) lives->Use(slot, true);
   for (SlotId slot : step.outputs) lives->Use(slot, true);

@@ -35,7 +35,8 @@ std::string Slot(const CompiledProgram& program, SlotId id) {
       slot.order == layout::Order::kCube
           ? fmt::format("cube {}x{}x{}/{}", slot.cube.channels, slot.cube.height, slot.cube.width,
                         slot.cube.allocated_channels)
-          : "rows " + program.graph.type(slot.value).shape.ToString();
+          : (slot.host_uint8 ? "uint8 rows " : "rows ") +
+                program.graph.type(slot.value).shape.ToString();
   return fmt::format("%{} {} @{}{}+{}", slot.value, form, MemoryName(slot.place.memory),
                      slot.place.index, slot.place.offset);
 }
@@ -55,6 +56,9 @@ std::string Line(const CompiledProgram& program, const PackStep& step) {
 }
 std::string Line(const CompiledProgram& program, const UnpackStep& step) {
   return fmt::format("unpack {} -> {}\n", Slot(program, step.from), Slot(program, step.to));
+}
+std::string Line(const CompiledProgram& program, const RebaseStep& step) {
+  return fmt::format("rebase {} -> {}\n", Slot(program, step.from), Slot(program, step.to));
 }
 std::string Line(const CompiledProgram& program, const HostStep& step) {
   return fmt::format("host {} ({}) -> {}\n", NodeName(program, step.node),

@@ -37,18 +37,25 @@ struct Place {
 struct TensorSlot {
   ir::ValueId value = ir::kNoValue;
   layout::Order order = layout::Order::kRowMajor;
-  layout::CubeShape cube;  // kCube only
+  layout::CubeShape cube;   // kCube only
+  bool host_uint8 = false;  // row-major uint8 bytes of a rebased value, as the host has them
   uint64_t bytes = 0;
   Place place;
 };
 
 using SlotId = int32_t;
 
-// NHWC -> cube, or back: a layout change is always a step of its own.
+// NHWC -> cube, or back: a layout change is always a step of its own. Sign bits are flipped on the
+// way when the row-major side is host_uint8.
 struct PackStep {
   SlotId from = -1, to = -1;
 };
 struct UnpackStep {
+  SlotId from = -1, to = -1;
+};
+
+// uint8 <-> int8 of a row-major tensor (XOR 80h); `from` and `to` may be one slot.
+struct RebaseStep {
   SlotId from = -1, to = -1;
 };
 
@@ -75,7 +82,7 @@ struct NpuStep {
   std::vector<NpuOp> ops;
 };
 
-using Step = std::variant<PackStep, UnpackStep, HostStep, NpuStep>;
+using Step = std::variant<PackStep, UnpackStep, RebaseStep, HostStep, NpuStep>;
 
 // What became of one node, for summaries and explain files.
 struct NodeReport {

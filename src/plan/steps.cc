@@ -36,6 +36,8 @@ StepBuilder::StepBuilder(CompiledProgram* program)
     const SlotId slot = NewRowMajor(program->graph.inputs[i]);
     program_->slots[static_cast<size_t>(slot)].place = {Memory::kInput, static_cast<uint32_t>(i),
                                                         0};
+    program_->slots[static_cast<size_t>(slot)].host_uint8 =
+        program->graph.type(program->graph.inputs[i]).rebased_uint8;
   }
 }
 
@@ -149,7 +151,15 @@ SlotId StepBuilder::FindCube(ir::ValueId value, const CubeShape& shape) const {
 
 SlotId StepBuilder::FindRowMajor(ir::ValueId value) const {
   for (SlotId slot : versions_[static_cast<size_t>(value)]) {
-    if (program_->slots[static_cast<size_t>(slot)].order == Order::kRowMajor) return slot;
+    const TensorSlot& s = program_->slots[static_cast<size_t>(slot)];
+    if (s.order == Order::kRowMajor && !s.host_uint8) return slot;
+  }
+  return -1;
+}
+
+SlotId StepBuilder::FindHostUint8(ir::ValueId value) const {
+  for (SlotId slot : versions_[static_cast<size_t>(value)]) {
+    if (program_->slots[static_cast<size_t>(slot)].host_uint8) return slot;
   }
   return -1;
 }
@@ -157,7 +167,9 @@ SlotId StepBuilder::FindRowMajor(ir::ValueId value) const {
 SlotId StepBuilder::EnsureCube(ir::ValueId value, const CubeShape& shape) {
   SlotId slot = FindCube(value, shape);
   if (slot < 0) {
-    PackStep step{.from = EnsureRowMajor(value)};
+    // A uint8 input that only the NPU reads is rebased on its way into the cube.
+    const SlotId host = FindRowMajor(value) < 0 ? FindHostUint8(value) : SlotId{-1};
+    PackStep step{.from = host < 0 ? EnsureRowMajor(value) : host};
     slot = step.to = NewCube(value, shape);
     program_->steps.emplace_back(step);
   }
@@ -170,6 +182,11 @@ SlotId StepBuilder::EnsureCube(ir::ValueId value, const CubeShape& shape) {
 SlotId StepBuilder::EnsureRowMajor(ir::ValueId value) {
   SlotId slot = FindRowMajor(value);
   if (slot >= 0) return slot;
+  if (const SlotId host = FindHostUint8(value); host >= 0) {
+    slot = NewRowMajor(value);
+    program_->steps.emplace_back(RebaseStep{.from = host, .to = slot});
+    return slot;
+  }
   SlotId cube = -1;
   for (SlotId version : versions(value)) {
     // The raw int32 sums of an exact convolution are not the tensor.
@@ -209,7 +226,16 @@ SlotId StepBuilder::NewCube(ir::ValueId value, const CubeShape& shape) {
 }
 
 void StepBuilder::Finish() {
-  for (ir::ValueId out : program_->graph.outputs) EnsureRowMajor(out);
+  for (ir::ValueId out : program_->graph.outputs) {
+    const bool written = FindRowMajor(out) >= 0;
+    const SlotId slot = EnsureRowMajor(out);
+    if (!program_->graph.type(out).rebased_uint8) continue;
+    if (written) {  // every reader inside the program is done with the int8 form
+      program_->steps.emplace_back(RebaseStep{.from = slot, .to = slot});
+    } else {
+      program_->slots[static_cast<size_t>(slot)].host_uint8 = true;
+    }
+  }
 }
 
 }  // namespace npu::plan

@@ -20,7 +20,7 @@ class StepBuilder {
 
   // Appends the steps of one node; call in schedule order. Takes over the node's kernel and words.
   void AddNode(int32_t node, RoutedNode routed);
-  // Leaves every graph output row-major.
+  // Leaves every graph output row-major, rebased ones as uint8.
   void Finish();
 
  private:
@@ -32,6 +32,7 @@ class StepBuilder {
   SlotId EnsureCube(ir::ValueId value, const layout::CubeShape& shape);
   SlotId FindCube(ir::ValueId value, const layout::CubeShape& shape) const;
   SlotId FindRowMajor(ir::ValueId value) const;
+  SlotId FindHostUint8(ir::ValueId value) const;
   SlotId NewRowMajor(ir::ValueId value);
   SlotId NewCube(ir::ValueId value, const layout::CubeShape& shape);
   std::vector<SlotId>& versions(ir::ValueId value) { return versions_[static_cast<size_t>(value)]; }

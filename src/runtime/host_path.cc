@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/layout/pack.h"
 #include "src/ops/op_def.h"
 
 namespace npu::runtime {
@@ -12,6 +13,11 @@ Result<std::unique_ptr<HostPath>> HostPath::Create(const ir::Graph& graph) {
   std::unique_ptr<HostPath> path(new HostPath(graph));  // NOLINT: private constructor
   NPU_RETURN_IF_ERROR(path->Prepare());
   return path;
+}
+
+size_t HostPath::BytesOf(ir::ValueId value) const {
+  const ir::TensorType& type = graph_->type(value);
+  return static_cast<size_t>(type.shape.elements()) * ElementBytes(type.dtype);
 }
 
 Status HostPath::Prepare() {
@@ -32,13 +38,16 @@ Status HostPath::Prepare() {
       views_[v].data = const_cast<std::byte*>(value.constant.data());  // kernels only read inputs
     }
   }
+  const auto store = [&](ir::ValueId value) {
+    const auto v = static_cast<size_t>(value);
+    storage_[v].resize(BytesOf(value));
+    views_[v].data = storage_[v].data();
+  };
   for (const ir::Node& node : graph_->nodes) {
-    for (ir::ValueId out : node.outputs) {
-      const auto v = static_cast<size_t>(out);
-      const auto& type = graph_->type(out);
-      storage_[v].resize(static_cast<size_t>(type.shape.elements()) * ElementBytes(type.dtype));
-      views_[v].data = storage_[v].data();
-    }
+    for (ir::ValueId out : node.outputs) store(out);
+  }
+  for (ir::ValueId in : graph_->inputs) {
+    if (IsUint8(in)) store(in);
   }
   return OkStatus();
 }
@@ -46,7 +55,13 @@ Status HostPath::Prepare() {
 void HostPath::Run(std::span<const std::span<const std::byte>> inputs,
                    std::span<const std::span<std::byte>> outputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    views_[static_cast<size_t>(graph_->inputs[i])].data = const_cast<std::byte*>(inputs[i].data());
+    const ir::ValueId in = graph_->inputs[i];
+    layout::TensorView& view = views_[static_cast<size_t>(in)];
+    if (IsUint8(in)) {
+      layout::FlipSignBits(inputs[i].data(), BytesOf(in), view.data);
+    } else {
+      view.data = const_cast<std::byte*>(inputs[i].data());
+    }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     views_[static_cast<size_t>(graph_->outputs[i])].data = outputs[i].data();
@@ -63,6 +78,11 @@ void HostPath::Run(std::span<const std::span<const std::byte>> inputs,
     }
     for (ir::ValueId out : node.outputs) out_.push_back(view(out));
     kernels_[n]->Run(in_, out_, scratch);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ir::ValueId out = graph_->outputs[i];
+    std::byte* data = outputs[i].data();
+    if (IsUint8(out)) layout::FlipSignBits(data, BytesOf(out), data);
   }
 }
 

@@ -21,9 +21,11 @@ class HostPath {
   // `graph` must outlive the object.
   static Result<std::unique_ptr<HostPath>> Create(const ir::Graph& graph);
 
+  // Tensors of rebased values are uint8 here, as the host has them.
   void Run(std::span<const std::span<const std::byte>> inputs,
            std::span<const std::span<std::byte>> outputs);
-  // The tensor a value had in the last Run (graph inputs and outputs: the caller's memory).
+  // The tensor a value had in the last Run (graph inputs and outputs: the caller's memory, but a
+  // rebased input's is its int8 form; a rebased output holds the caller's uint8 bytes again).
   const layout::TensorView& view(ir::ValueId value) const {
     return views_[static_cast<size_t>(value)];
   }
@@ -31,6 +33,8 @@ class HostPath {
  private:
   explicit HostPath(const ir::Graph& graph) : graph_(&graph) {}
   Status Prepare();
+  size_t BytesOf(ir::ValueId value) const;
+  bool IsUint8(ir::ValueId value) const { return graph_->type(value).rebased_uint8; }
 
   const ir::Graph* graph_;
   std::vector<std::unique_ptr<host::Kernel>> kernels_;  // one for each node

@@ -45,6 +45,9 @@ class SessionImpl final : public Session {
   Status VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepared);
   Status RunOnHost(Inputs inputs, Outputs outputs);
   void LeaveDevice(const Status& why);
+  const plan::TensorSlot& slot(plan::SlotId id) const {
+    return program_->slots[static_cast<size_t>(id)];
+  }
 
   std::shared_ptr<const plan::CompiledProgram> program_;
   std::shared_ptr<device::Device> device_;
@@ -129,15 +132,18 @@ Status SessionImpl::RunOnDevice() {
 
 Status SessionImpl::RunStep(const plan::Step& step, PreparedStep* prepared) {
   if (const auto* pack = std::get_if<plan::PackStep>(&step)) {
-    layout::PackInt8(buffers_.view(pack->from).data,
-                     program_->slots[static_cast<size_t>(pack->to)].cube, false,
-                     buffers_.view(pack->to).data);
+    layout::PackInt8(buffers_.view(pack->from).data, slot(pack->to).cube,
+                     slot(pack->from).host_uint8, buffers_.view(pack->to).data);
     return OkStatus();
   }
   if (const auto* unpack = std::get_if<plan::UnpackStep>(&step)) {
-    layout::UnpackInt8(buffers_.view(unpack->from).data,
-                       program_->slots[static_cast<size_t>(unpack->from)].cube, false,
-                       buffers_.view(unpack->to).data);
+    layout::UnpackInt8(buffers_.view(unpack->from).data, slot(unpack->from).cube,
+                       slot(unpack->to).host_uint8, buffers_.view(unpack->to).data);
+    return OkStatus();
+  }
+  if (const auto* rebase = std::get_if<plan::RebaseStep>(&step)) {
+    layout::FlipSignBits(buffers_.view(rebase->from).data, slot(rebase->from).bytes,
+                         buffers_.view(rebase->to).data);
     return OkStatus();
   }
   if (const auto* host = std::get_if<plan::HostStep>(&step)) return RunHostStep(*host, prepared);

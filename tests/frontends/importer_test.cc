@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "src/frontends/tflite/builtin_ops.h"
@@ -51,6 +52,39 @@ TEST(Importer, ReadsAConvolutionWithItsTensors) {
   EXPECT_EQ(graph.input(node, 2).type.dtype, DataType::kInt32);
   EXPECT_EQ(graph.input(node, 2).constant.size(), 12U);
   EXPECT_EQ(graph.output(node).type.quant.zero_point(), 4);
+}
+
+TEST(Importer, Uint8TensorsBecomeInt8) {
+  FakeHost host;
+  const int32_t input = host.AddTensor(abi::kUInt8, {1, 1, 1, 2});
+  host.Quantize(input, {0.5F}, {130});
+  const int32_t filter = host.AddConstant(abi::kUInt8, {2, 1, 1, 2}, {0, 127, 128, 255});
+  host.Quantize(filter, {0.25F}, {121});
+  const int32_t bias = host.AddConstant(abi::kInt32, {2}, {7, -9});
+  const int32_t output = host.AddTensor(abi::kUInt8, {1, 1, 1, 2});
+  host.Quantize(output, {1.0F}, {0});
+  const abi::ConvParams conv = {abi::kPaddingValid, 1, 1, abi::kActivationNone, 1, 1};
+  const std::vector<int32_t> nodes = {host.AddNode(kConv2d, {input, filter, bias}, {output}, conv)};
+  std::optional<Importer> importer(host.context());
+  const Result<ImportedGraph> imported = importer->ImportGraph(nodes, {});
+  importer.reset();  // the graph keeps what it needs
+  ASSERT_TRUE(imported.ok()) << imported.status().message();
+  const ir::Graph& graph = imported.value().graph;
+  EXPECT_TRUE(ir::Verify(graph).ok()) << ir::Verify(graph).message();
+  const ir::Node& node = graph.nodes[0];
+  EXPECT_EQ(graph.input(node, 0).type.ToString(), "int8[1,1,1,2] s=0.5 z=2 (uint8)");
+  EXPECT_EQ(graph.output(node).type.ToString(), "int8[1,1,1,2] s=1 z=-128 (uint8)");
+  const ir::Value& weights = graph.input(node, 1);
+  EXPECT_EQ(weights.type.ToString(), "int8[2,1,1,2] s=0.25 z=-7 (uint8)");
+  std::vector<int> bytes;
+  for (const std::byte b : weights.constant) {
+    bytes.push_back(static_cast<int8_t>(std::to_integer<uint8_t>(b)));
+  }
+  EXPECT_THAT(bytes, ElementsAre(-128, -1, 0, 127));
+  // The host's own bytes are untouched, and other types pass as they are.
+  EXPECT_EQ(*static_cast<const uint8_t*>(host.tensor(filter).data), 0);
+  EXPECT_EQ(graph.input(node, 2).type.ToString(), "int32[2]");
+  EXPECT_FALSE(graph.input(node, 2).type.rebased_uint8);
 }
 
 TEST(Importer, HeightAndWidthAreNotMixedUp) {

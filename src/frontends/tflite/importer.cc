@@ -99,7 +99,7 @@ std::vector<int32_t> Importer::ShapeOf(int32_t tensor_index) const {
   return {dims->data, dims->data + dims->size};
 }
 
-Result<ir::Value> Importer::ImportTensor(int32_t index) const {
+Result<ir::Value> Importer::ImportTensor(int32_t index) {
   if (index < 0 || context_->tensors == nullptr ||
       static_cast<size_t>(index) >= context_->tensors_size) {
     return Status(ErrorCode::kCorruptData,
@@ -107,7 +107,7 @@ Result<ir::Value> Importer::ImportTensor(int32_t index) const {
                   "tensor.index");
   }
   const abi::Tensor& tensor = context_->tensors[index];
-  Result<ir::Value> value = tflite::ImportTensor(tensor);
+  Result<ir::Value> value = tflite::ImportTensor(tensor, rebased_.get());
   if (value.ok()) return value;
   const std::string_view name = tensor.name == nullptr ? "" : tensor.name;
   return Status(
@@ -151,6 +151,7 @@ Result<ir::Node> Importer::ImportNode(int32_t node_index) {
 Result<ImportedGraph> Importer::ImportGraph(std::span<const int32_t> nodes,
                                             std::span<const int32_t> outputs) {
   ImportedGraph imported;
+  imported.rebased = rebased_;
   GraphBuilder builder(&imported);
   for (const int32_t node_index : nodes) {
     NPU_ASSIGN_OR_RETURN(ir::Node node, ImportNode(node_index));

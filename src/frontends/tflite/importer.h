@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "npu/status.h"
 #include "src/frontends/tflite/abi.h"
+#include "src/frontends/tflite/tensor_import.h"
 #include "src/ir/graph.h"
 
 namespace npu::tflite {
@@ -28,10 +30,13 @@ struct ImportedGraph {
   ir::Graph graph;
   std::vector<int32_t> input_tensors;   // of graph.inputs
   std::vector<int32_t> output_tensors;  // of graph.outputs
+  // Owns the constants of uint8 tensors, shared with the Importer and its other graphs.
+  std::shared_ptr<const ConstantStore> rebased;
 };
 
 // Reads one context. Valid while the host does not change its graph: during one delegate Prepare,
-// or one kernel call. Imported constants borrow the host's memory.
+// or one kernel call. Imported constants borrow the host's memory,
+// those of uint8 tensors ImportedGraph::rebased.
 class Importer {
  public:
   explicit Importer(abi::Context* context) : context_(context) {}
@@ -54,10 +59,11 @@ class Importer {
   std::vector<int32_t> ShapeOf(int32_t tensor_index) const;
 
  private:
-  Result<ir::Value> ImportTensor(int32_t index) const;
+  Result<ir::Value> ImportTensor(int32_t index);
   const Result<ir::Value>& TensorOnce(int32_t index);
 
   abi::Context* context_;
+  std::shared_ptr<ConstantStore> rebased_ = std::make_shared<ConstantStore>();
   std::map<int32_t, Result<ir::Value>> tensors_;
 };
 

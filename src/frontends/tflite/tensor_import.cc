@@ -139,9 +139,21 @@ Result<std::span<const std::byte>> ImportConstant(const abi::Tensor& tensor) {
   return std::span(static_cast<const std::byte*>(tensor.data), tensor.bytes);
 }
 
+// Last, so that every check above speaks of the model's own numbers.
+void Rebase(ir::Value* value, ConstantStore* rebased) {
+  constexpr int32_t kShift = 128;
+  value->type.dtype = DataType::kInt8;
+  value->type.rebased_uint8 = true;
+  for (int32_t& zero_point : value->type.quant.zero_points) zero_point -= kShift;
+  if (!value->is_constant() || value->constant.empty()) return;
+  std::vector<std::byte>& bytes = rebased->emplace_back(value->constant.size());
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = value->constant[i] ^ std::byte{0x80};
+  value->constant = bytes;
+}
+
 }  // namespace
 
-Result<ir::Value> ImportTensor(const abi::Tensor& tensor) {
+Result<ir::Value> ImportTensor(const abi::Tensor& tensor, ConstantStore* rebased) {
   ir::Value value;
   if (tensor.name != nullptr) value.name = tensor.name;
   value.type.dtype = ImportType(tensor.type);
@@ -176,6 +188,7 @@ Result<ir::Value> ImportTensor(const abi::Tensor& tensor) {
                     "tensor.memory");
   }
   NPU_RETURN_IF_ERROR(ImportQuantization(tensor, &value.type));
+  if (value.type.dtype == DataType::kUInt8) Rebase(&value, rebased);
   return value;
 }
 

@@ -113,6 +113,18 @@ TEST(Verify, RejectsAZeroPointOutsideTheType) {
   ExpectRejected(graph, "zero point -1");
 }
 
+TEST(Verify, OnlyInt8StandsForUint8AndOnlyQuantizeMixesThem) {
+  Graph graph = Valid();
+  graph.values[1].type.rebased_uint8 = true;
+  graph.values[1].type.dtype = DataType::kUInt8;
+  ExpectRejected(graph, "only int8 stands for uint8");
+  graph = Valid();
+  for (Value& value : graph.values) value.type.rebased_uint8 = value.type.dtype == DataType::kInt8;
+  EXPECT_TRUE(Verify(graph).ok()) << Verify(graph).message();
+  graph.values[static_cast<size_t>(graph.nodes[0].outputs[0])].type.rebased_uint8 = false;
+  ExpectRejected(graph, "mixes int8 and uint8");
+}
+
 TEST(Verify, RejectsAQuantizationAxisThatDoesNotExist) {
   for (const int32_t axis : {-1, 4}) {
     Graph graph = Valid();

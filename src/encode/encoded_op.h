@@ -25,8 +25,8 @@ struct Relocation {
   uint32_t offset = 0;
 };
 
-// One task: a complete command list, trailer included, an even number of words. In the trailer the
-// link words are NOP and 0 (not chained).
+// One task: a complete command list, tail included, whole lines of 64 bytes so that lists follow
+// each other without gaps. In the tail the link words are NOP and 0 (not chained).
 struct TaskProgram {
   std::vector<uint64_t> words;
   std::vector<Relocation> relocations;

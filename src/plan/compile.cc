@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "src/chip/profile.h"
-#include "src/cost/model.h"
+#include "src/plan/jobs.h"
 #include "src/plan/link.h"
 #include "src/plan/memory.h"
 #include "src/plan/route.h"
@@ -47,29 +47,6 @@ void CopyConstants(CompiledProgram* program) {
     storage.reserve(std::max<size_t>(1, value.constant.size()));  // an empty one has an address too
     storage.assign(value.constant.begin(), value.constant.end());
     value.constant = {storage.data(), storage.size()};
-  }
-}
-
-// Modelled times: one kick per task as the stock kernel runs them, each job one submit.
-void ModelTimes(const chip::Profile& chip, CompiledProgram* program) {
-  const cost::Model model(chip.cost);
-  const chip::Precision* int8 = chip.FindPrecision("int8");
-  for (const Step& step : program->steps) {
-    const auto* npu = std::get_if<NpuStep>(&step);
-    if (npu == nullptr) continue;
-    double kicks_us = 0.0;
-    uint32_t kicks = 0;
-    for (const NpuOp& op : npu->ops) {
-      double op_us = 0.0;
-      for (const encode::TaskProgram& task : op.op->tasks) {
-        const cost::TaskTerms terms = cost::TermsOf(task.extents, *int8);
-        op_us += model.KickUs({&terms, 1});
-        ++kicks;
-      }
-      program->reports[static_cast<size_t>(op.node)].modelled_us = op_us;
-      kicks_us += op_us;
-    }
-    program->modelled_us += model.SubmitUs(model.JobUs(kicks_us, kicks), 0, 0);
   }
 }
 
@@ -126,8 +103,8 @@ Result<std::unique_ptr<CompiledProgram>> Compile(const ir::Graph& graph,
   std::sort(program->reports.begin(), program->reports.end(),
             [](const NodeReport& a, const NodeReport& b) { return a.node < b.node; });
   NPU_RETURN_IF_ERROR(PlanMemory(program.get()));
+  FormJobs(*chip, program.get());
   NPU_RETURN_IF_ERROR(LinkProgram(program.get()));
-  ModelTimes(*chip, program.get());
   return program;
 }
 

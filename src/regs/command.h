@@ -45,6 +45,8 @@ constexpr uint64_t EnableWord(uint32_t mask) {
 }
 // Words of a list's tail: link to the next list (or NOP, length 0), SYNC, ENABLE.
 inline constexpr uint32_t kTailWords = 4;
+// Words of 64 bytes, on which lists start (section 3.4).
+inline constexpr uint32_t kWordsPerLine = 8;
 
 // PC_DATA_AMOUNT of a list of `words` (> 0) words, tail included: the fetcher reads code + 1 beats
 // of two words, so an odd list also executes the word behind it (section 3.3).

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/regs/chain.h"
+
 namespace npu::runtime {
 namespace {
 
@@ -30,9 +32,10 @@ Status SizeMismatch(const char* what, size_t index, size_t got, uint64_t want) {
 }  // namespace
 
 Result<ProgramBuffers> ProgramBuffers::Create(const plan::CompiledProgram& program,
-                                              device::Device* device) {
+                                              device::Device* device, bool may_chain) {
   ProgramBuffers buffers;
   buffers.program_ = &program;
+  buffers.chain_ = may_chain && device->info().can_chain;
   NPU_RETURN_IF_ERROR(buffers.Allocate(program, device));
   NPU_RETURN_IF_ERROR(buffers.WriteConstants(program));
   NPU_RETURN_IF_ERROR(buffers.WriteCommands(program));
@@ -89,21 +92,47 @@ uint32_t ProgramBuffers::AddressOf(const plan::NpuOp& op,
   return base + relocation.offset;
 }
 
+std::vector<uint64_t> ProgramBuffers::RelocatedList(const plan::NpuOp& op, size_t task) const {
+  const encode::TaskProgram& program = op.op->tasks[task];
+  std::vector<uint64_t> words = program.words;
+  for (const encode::Relocation& r : program.relocations) {
+    words[r.word] = WithValue(words[r.word], AddressOf(op, r));
+  }
+  return words;
+}
+
+// Lists of a chainable step lie one behind the other in the order they run; on a device that chains
+// each names the next one.
+Status ProgramBuffers::WriteStepCommands(const plan::NpuStep& step) {
+  struct List {
+    uint64_t offset;
+    std::vector<uint64_t> words;
+  };
+  std::vector<List> lists;
+  for (const plan::NpuOp& op : step.ops) {
+    for (size_t t = 0; t < op.task_offsets.size(); ++t) {
+      lists.push_back({op.task_offsets[t], RelocatedList(op, t)});
+    }
+  }
+  for (size_t i = 0; i < lists.size(); ++i) {
+    List& list = lists[i];
+    if (chain_ && step.chainable && i + 1 < lists.size()) {
+      const List& next = lists[i + 1];
+      NPU_RETURN_IF_ERROR(regs::LinkToNext(list.words,
+                                           commands_->iova() + static_cast<uint32_t>(next.offset),
+                                           static_cast<uint32_t>(next.words.size())));
+    }
+    std::memcpy(commands_->bytes().data() + list.offset, list.words.data(),
+                list.words.size() * sizeof(uint64_t));
+  }
+  return OkStatus();
+}
+
 Status ProgramBuffers::WriteCommands(const plan::CompiledProgram& program) {
   if (!commands_) return OkStatus();
-  std::byte* const base = commands_->bytes().data();
   for (const plan::Step& step : program.steps) {
-    const auto* npu = std::get_if<plan::NpuStep>(&step);
-    if (npu == nullptr) continue;
-    for (const plan::NpuOp& op : npu->ops) {
-      for (size_t t = 0; t < op.op->tasks.size(); ++t) {
-        const encode::TaskProgram& task = op.op->tasks[t];
-        std::vector<uint64_t> words = task.words;
-        for (const encode::Relocation& r : task.relocations) {
-          words[r.word] = WithValue(words[r.word], AddressOf(op, r));
-        }
-        std::memcpy(base + op.task_offsets[t], words.data(), words.size() * sizeof(uint64_t));
-      }
+    if (const auto* npu = std::get_if<plan::NpuStep>(&step)) {
+      NPU_RETURN_IF_ERROR(WriteStepCommands(*npu));
     }
   }
   return commands_->EndCpuAccess();
@@ -167,7 +196,7 @@ device::Buffer* ProgramBuffers::buffer_of(plan::SlotId slot) const {
   return place.memory == Memory::kShared ? shared_[place.index].get() : arena_.get();
 }
 
-device::Job ProgramBuffers::MakeJob(std::span<const plan::NpuOp> ops) const {
+device::Job ProgramBuffers::MakeJob(std::span<const plan::NpuOp> ops, bool chainable) const {
   device::Job job;
   job.inputs.push_back(commands_.get());
   if (constants_) job.inputs.push_back(constants_.get());
@@ -185,6 +214,7 @@ device::Job ProgramBuffers::MakeJob(std::span<const plan::NpuOp> ops) const {
                            static_cast<uint32_t>(op.op->tasks[t].words.size())});
     }
   }
+  job.chained = chain_ && chainable && job.tasks.size() > 1;
   return job;
 }
 

@@ -21,7 +21,7 @@ class ProgramBuffers {
   // Allocates everything, writes constants and relocated command lists and hands them to the
   // device.
   static Result<ProgramBuffers> Create(const plan::CompiledProgram& program,
-                                       device::Device* device);
+                                       device::Device* device, bool may_chain);
 
   // Points the slots that live in the caller's tensors at this run's tensors. Sizes must match.
   Status Bind(std::span<const std::span<const std::byte>> inputs,
@@ -33,8 +33,9 @@ class ProgramBuffers {
   std::span<std::byte> scratch() { return {Align(scratch_.data()), scratch_bytes_}; }
   // The buffer object a cube lives in.
   device::Buffer* buffer_of(plan::SlotId slot) const;
-  // One job of the tasks of `ops`: each buffer once, read-write ones as outputs.
-  device::Job MakeJob(std::span<const plan::NpuOp> ops) const;
+  // One job of the tasks of `ops`: each buffer once, read-write ones as outputs. `chainable`: one
+  // kick if the device chains.
+  device::Job MakeJob(std::span<const plan::NpuOp> ops, bool chainable) const;
 
  private:
   Status Allocate(const plan::CompiledProgram& program, device::Device* device);
@@ -42,8 +43,12 @@ class ProgramBuffers {
   Status WriteCommands(const plan::CompiledProgram& program);
   void MakeViews(const plan::CompiledProgram& program);
   uint32_t AddressOf(const plan::NpuOp& op, const encode::Relocation& relocation) const;
+  // The command list of one task, addresses filled in.
+  std::vector<uint64_t> RelocatedList(const plan::NpuOp& op, size_t task) const;
+  Status WriteStepCommands(const plan::NpuStep& step);
   static std::byte* Align(std::byte* p);
 
+  bool chain_ = false;  // the device runs several tasks in one kick
   const plan::CompiledProgram* program_ = nullptr;
   std::unique_ptr<device::Buffer> constants_, commands_, arena_;
   std::vector<std::unique_ptr<device::Buffer>> shared_;

@@ -62,7 +62,7 @@ class SessionImpl final : public Session {
 
 Status SessionImpl::Prepare() {
   verify_pending_ = options_.verify_first;
-  NPU_ASSIGN_OR_RETURN(buffers_, ProgramBuffers::Create(*program_, device_.get()));
+  NPU_ASSIGN_OR_RETURN(buffers_, ProgramBuffers::Create(*program_, device_.get(), options_.chain));
   prepared_.resize(program_->steps.size());
   for (size_t s = 0; s < prepared_.size(); ++s) {
     if (const auto* host = std::get_if<plan::HostStep>(&program_->steps[s])) {
@@ -77,7 +77,7 @@ Status SessionImpl::Prepare() {
 
 // Cubes in shared buffers are the ones host steps touch; the arena never needs maintenance.
 void SessionImpl::PrepareNpuStep(const plan::NpuStep& step, PreparedStep* prepared) const {
-  prepared->job = buffers_.MakeJob(step.ops);
+  prepared->job = buffers_.MakeJob(step.ops, step.chainable);
   const auto add_shared = [&](plan::SlotId slot, std::vector<device::Buffer*>* list) {
     if (program_->slots[static_cast<size_t>(slot)].place.memory != plan::Memory::kShared) return;
     device::Buffer* buffer = buffers_.buffer_of(slot);
@@ -183,7 +183,7 @@ Status SessionImpl::RunJob(const device::Job& job) {
 Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepared) {
   for (device::Buffer* buffer : prepared->flush) NPU_RETURN_IF_ERROR(buffer->EndCpuAccess());
   for (const plan::NpuOp& op : step.ops) {
-    NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1})));
+    NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1}, step.chainable)));
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.input)->BeginCpuAccess());
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.output)->BeginCpuAccess());
     NPU_ASSIGN_OR_RETURN(const VerifyResult result,

@@ -21,6 +21,8 @@ struct SessionOptions {
   // At the first run each NPU operation is recomputed on the host from the device's own inputs with
   // silicon arithmetic and must be equal; on a mismatch the session runs on the host from then on.
   bool verify_first = false;
+  // Start all tasks of a submit with one kick where device and program allow it.
+  bool chain = true;
   Logger logger = Logger();
 };
 

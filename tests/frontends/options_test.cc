@@ -35,7 +35,8 @@ TEST(Options, DefaultsAreThoseOfTheSpecification) {
       {"device", "auto"},  {"chip", "auto"}, {"on_no_device", "decline"},
       {"verify", "first"}, {"explain", ""},  {"numerics.requant", "chip"},
       {"profile", "0"},    {"threads", "0"}, {"claim", "auto"},
-      {"quiet", "0"},      {"strict", "0"},  {"record", ""}};
+      {"chain", "auto"},   {"quiet", "0"},   {"strict", "0"},
+      {"record", ""}};
   EXPECT_EQ(all, expected);
 }
 

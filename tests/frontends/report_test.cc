@@ -46,17 +46,24 @@ ClaimReport Example() {
                         .arena_bytes = 4096,
                         .weight_bytes = 512,
                         .modelled_us = 9.0,
+                        .modelled_chained_us = 7.5,
                         .kicks = 2,
-                        .submits = 1}};
+                        .chained_kicks = 1,
+                        .submits = 1,
+                        .host_steps = 2,
+                        .layout_steps = 3,
+                        .splits = {{"LEAKY_RELU", 1}}}};
   return report;
 }
 
 TEST(Report, TheSummaryCountsNamesAndExplains) {
-  EXPECT_EQ(SummaryLine(Example()),
-            "claimed 1 of 4 nodes in 1 partition on sim rk3588 (rocket-npu " +
-                std::string(LibraryVersion()) +
-                ", numerics.requant=chip); declined: 2 FLOOR [op.unsupported]: FLOOR cannot; "
-                "1 ABS [op.unsupported]: ABS cannot");
+  EXPECT_EQ(
+      SummaryLine(Example()),
+      "claimed 1 of 4 nodes in 1 partition on sim rk3588 (rocket-npu " +
+          std::string(LibraryVersion()) +
+          ", numerics.requant=chip); 1 submit an inference, split by 1 LEAKY_RELU on the host; "
+          "declined: 2 FLOOR [op.unsupported]: FLOOR cannot; "
+          "1 ABS [op.unsupported]: ABS cannot");
 }
 
 TEST(Report, TheSummaryStopsAfterTheFirstReasons) {
@@ -73,7 +80,8 @@ TEST(Report, TheExplainFileHasFormatOne) {
   EXPECT_EQ(json["summary"], Json::parse(R"({"nodes":4,"offered":4,"claimed":1,"partitions":1,
                                              "kicks":2,"submits":1})"));
   EXPECT_EQ(json["partitions"][0], Json::parse(R"({"id":0,"nodes":[0],"arena_bytes":4096,
-      "weight_bytes":512,"modelled_us":9.0,"kicks":2,"submits":1})"));
+      "weight_bytes":512,"modelled_us":9.0,"modelled_chained_us":7.5,"kicks":2,"chained_kicks":1,
+      "submits":1,"host_steps":2,"layout_steps":3,"splits":{"LEAKY_RELU":1}})"));
   EXPECT_EQ(json["nodes"][0], Json::parse(R"({"index":0,"op":"CONV_2D","claimed":true,
       "shapes":{"inputs":[[1,8,8,3],[4,3,3,3],[]],"outputs":[[1,8,8,4]]},"partition":0,
       "route":"npu-int8","tasks":2,"macs":6912,"bound_counts":1,"modelled_us":4.5})"));

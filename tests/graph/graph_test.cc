@@ -10,6 +10,7 @@
 
 #include "src/device/open.h"
 #include "src/plan/compile.h"
+#include "src/plan/summary.h"
 #include "src/runtime/host_path.h"
 #include "src/runtime/session.h"
 #include "tests/graph/graph_builder.h"
@@ -35,8 +36,8 @@ std::vector<std::span<std::byte>> MutableViews(Tensors* tensors) {
   return {tensors->begin(), tensors->end()};
 }
 
-std::shared_ptr<device::Device> OpenSimulator() {
-  auto device = device::Open({.provider = "sim"});
+std::shared_ptr<device::Device> OpenSimulator(bool can_chain) {
+  auto device = device::Open({.provider = "sim", .can_chain = can_chain});
   EXPECT_TRUE(device.ok()) << device.status().message();
   return device.ok() ? *device : nullptr;
 }
@@ -47,14 +48,14 @@ struct RunResult {
   std::shared_ptr<const plan::CompiledProgram> program;
 };
 
-RunResult RunCompiled(const ir::Graph& graph, const Tensors& inputs, Requant requant,
-                      int runs = 1) {
+RunResult RunCompiled(const ir::Graph& graph, const Tensors& inputs, Requant requant, int runs = 1,
+                      bool can_chain = false) {
   RunResult result;
   auto compiled = plan::Compile(graph, {.requant = requant});
   EXPECT_TRUE(compiled.ok()) << compiled.status().message();
   if (!compiled.ok()) return result;
   result.program = std::move(compiled).value();
-  auto session = runtime::Session::Create(result.program, OpenSimulator(),
+  auto session = runtime::Session::Create(result.program, OpenSimulator(can_chain),
                                           {.verify_first = requant == Requant::kChip});
   EXPECT_TRUE(session.ok()) << session.status().message();
   if (!session.ok()) return result;
@@ -149,6 +150,22 @@ TEST_P(RandomNetwork, ChipEqualsSiliconArithmeticAndItself) {
   EXPECT_GT(second.statistics.kicks, 0U);
 }
 
+// One kick a submit: the simulator follows the links of the lists and fails a kick whose count and
+// chain differ.
+TEST_P(RandomNetwork, OneKickASubmitGivesTheSame) {
+  GraphBuilder b(static_cast<uint64_t>(GetParam()));
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  const Tensors inputs = {b.RandomInput(0)};
+  const RunResult stock = RunCompiled(graph, inputs, Requant::kChip, 2);
+  const RunResult chained = RunCompiled(graph, inputs, Requant::kChip, 2, true);
+  EXPECT_EQ(chained.outputs, stock.outputs) << ir::ToString(graph);
+  const plan::ProgramSummary summary = plan::Summarize(*chained.program);
+  EXPECT_LE(summary.chained_kicks, chained.program->tasks);
+  EXPECT_LE(chained.program->modelled_chained_us, chained.program->modelled_us);
+  // The first run is the verifying one, a submit an operation.
+  EXPECT_LE(chained.statistics.kicks, stock.statistics.kicks);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomNetwork, ::testing::Range(1, 41));
 
 TEST(Compile, KeepsTensorsInCubesBetweenNpuOperations) {
@@ -165,6 +182,34 @@ TEST(Compile, KeepsTensorsInCubesBetweenNpuOperations) {
   EXPECT_TRUE(std::holds_alternative<plan::PackStep>(program.value()->steps[0]));
   EXPECT_TRUE(std::holds_alternative<plan::NpuStep>(program.value()->steps[1]));
   EXPECT_TRUE(std::holds_alternative<plan::UnpackStep>(program.value()->steps[2]));
+}
+
+TEST(Compile, ChainsWholeRunsOfTasks) {
+  GraphBuilder b(3);
+  ir::ValueId x = b.Input(16, 16, 3);
+  x = b.Conv(x, 32, 3, 2, ir::Padding::kSame, ir::Activation::kRelu6);
+  x = b.Depthwise(x, 3, 1);
+  b.Output(b.Conv(x, 64, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+  const Tensors inputs = {b.RandomInput(0)};
+  const RunResult run = RunCompiled(b.graph(), inputs, Requant::kChip, 2, true);
+  const uint32_t tasks = run.program->tasks;
+  EXPECT_GE(tasks, 3U);
+  EXPECT_EQ(plan::Summarize(*run.program).chained_kicks, 1U);
+  // The verifying run kicks once for each of the three operations, the second run once.
+  EXPECT_EQ(run.statistics.kicks, 4U);
+}
+
+TEST(Compile, NeverChainsRawSums) {
+  GraphBuilder b(3);
+  ir::ValueId x = b.Input(16, 16, 3);
+  b.Output(b.Conv(x, 32, 3, 1, ir::Padding::kSame, ir::Activation::kNone));
+  auto program = plan::Compile(b.graph(), {.requant = Requant::kExact});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  for (const plan::Step& step : program.value()->steps) {
+    if (const auto* npu = std::get_if<plan::NpuStep>(&step)) {
+      EXPECT_FALSE(npu->chainable);
+    }
+  }
 }
 
 TEST(Compile, RunsElementwiseStepsOnTheCube) {

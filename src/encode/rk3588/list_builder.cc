@@ -68,7 +68,11 @@ Result<TaskProgram> ListBuilder::Finish() const {
     }
     program.words.push_back(word);
   }
-  if (program.words.size() % 2 != 0) program.words.push_back(regs::kNopWord);
+  // Lists of a chain lie without gaps (kernel-interfaces B.2) and each starts on 64 bytes
+  // (registers-rk3588 3.4), so every list is whole lines of 64 bytes.
+  while ((program.words.size() + regs::kTailWords) % regs::kWordsPerLine != 0) {
+    program.words.push_back(regs::kNopWord);
+  }
   program.words.push_back(regs::kNopWord);
   program.words.push_back(regs::MakeWord(regs::Target::kPc, 0, r::PcRegisterAmounts::kOffset));
   program.words.push_back(regs::kSyncWord);

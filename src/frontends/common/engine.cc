@@ -24,12 +24,13 @@ class OpenDevices {
                     "no NPU: this version does not drive the vendor's kernel (device=rknpu); set "
                     "device=sim for the simulated NPU");
     }
-    const Key key{Provider(options), options.chip, options.threads};
+    const Key key{Provider(options), options.chip, options.threads, options.chain == Chain::kOn};
     std::lock_guard lock(mutex_);
     if (std::shared_ptr<device::Device> device = devices_[key].lock()) return device;
     device::OpenOptions open;
     open.provider = key.provider;
     if (options.chip != "auto") open.chip = options.chip;
+    open.can_chain = key.chain;
     open.pool = std::make_shared<WorkerPool>(static_cast<size_t>(options.threads));
     NPU_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::Open(open));
     devices_[key] = device;
@@ -40,6 +41,7 @@ class OpenDevices {
   struct Key {
     std::string provider, chip;
     int32_t threads;
+    bool chain;  // the simulated NPU offers it
     auto operator<=>(const Key&) const = default;
   };
 

@@ -65,8 +65,13 @@ Json PartitionJson(const PartitionEntry& partition) {
           {"arena_bytes", partition.arena_bytes},
           {"weight_bytes", partition.weight_bytes},
           {"modelled_us", partition.modelled_us},
+          {"modelled_chained_us", partition.modelled_chained_us},
           {"kicks", partition.kicks},
-          {"submits", partition.submits}};
+          {"chained_kicks", partition.chained_kicks},
+          {"submits", partition.submits},
+          {"host_steps", partition.host_steps},
+          {"layout_steps", partition.layout_steps},
+          {"splits", partition.splits}};
 }
 
 Json SummaryJson(const ClaimReport& report) {

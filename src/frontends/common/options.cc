@@ -78,6 +78,7 @@ constexpr std::string_view kOnNoDevice = "decline|fail";
 constexpr std::string_view kRequant = "chip|exact";
 constexpr std::string_view kVerify = "off|first";
 constexpr std::string_view kClaim = "auto|all";
+constexpr std::string_view kChain = "auto|on|off";
 constexpr std::string_view kBool = "0|1";
 
 std::string BoolText(bool value) { return value ? "1" : "0"; }
@@ -135,6 +136,11 @@ std::vector<OptionRow> MakeTable() {
                 "claim partitions that pay (auto), or everything that can run (all, for tests)",
                 [](std::string_view v, Options* o) { return SetEnum(kClaim, v, &o->claim); },
                 [](const Options& o) { return GetEnum(kClaim, o.claim); }},
+      OptionRow{"chain", std::string(kChain),
+                "start all tasks of a submit at once: where the kernel allows it and the device "
+                "proved it (auto), also on the simulated NPU (on), or never (off)",
+                [](std::string_view v, Options* o) { return SetEnum(kChain, v, &o->chain); },
+                [](const Options& o) { return GetEnum(kChain, o.chain); }},
       OptionRow{"quiet", std::string(kBool), "no summary line",
                 [](std::string_view v, Options* o) { return ParseBool(v, &o->quiet); },
                 [](const Options& o) { return BoolText(o.quiet); }},

@@ -20,6 +20,7 @@ enum class DeviceChoice : uint8_t { kAuto, kRocket, kRknpu, kSim, kNull, kNone }
 enum class OnNoDevice : uint8_t { kDecline, kFail };
 enum class Verify : uint8_t { kOff, kFirst };
 enum class Claim : uint8_t { kAuto, kAll };
+enum class Chain : uint8_t { kAuto, kOn, kOff };
 
 struct Options {
   DeviceChoice device = DeviceChoice::kAuto;
@@ -31,6 +32,7 @@ struct Options {
   std::string profile;  // "": off, "1": to stderr, otherwise a file
   int32_t threads = 0;  // 0: one for each CPU
   Claim claim = Claim::kAuto;
+  Chain chain = Chain::kAuto;
   bool quiet = false;
   bool strict = false;
   std::string record;  // folder for saved jobs; empty: none

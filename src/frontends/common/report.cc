@@ -37,6 +37,25 @@ std::vector<Refusal> Refusals(const ClaimReport& report) {
   return all;
 }
 
+// "; 3 submits an inference, split by 2 LEAKY_RELU on the host".
+std::string Submits(const ClaimReport& report) {
+  size_t submits = 0;
+  std::map<std::string, uint32_t> splits;
+  for (const PartitionEntry& partition : report.partitions) {
+    submits += partition.submits;
+    for (const auto& [op, count] : partition.splits) splits[op] += count;
+  }
+  if (submits == 0) return {};
+  std::string text = fmt::format("; {} an inference", CountOf(submits, "submit"));
+  std::string_view separator = ", split by ";
+  for (const auto& [op, count] : splits) {
+    text += fmt::format("{}{} {}", separator, count, op);
+    separator = ", ";
+  }
+  if (!splits.empty()) text += " on the host";
+  return text;
+}
+
 }  // namespace
 
 std::string CountOf(size_t n, std::string_view word) {
@@ -58,6 +77,7 @@ std::string SummaryLine(const ClaimReport& report, size_t max_reasons) {
   if (!report.device.chip.empty()) line += fmt::format(" {}", report.device.chip);
   line += fmt::format(" (rocket-npu {}, numerics.requant={})", LibraryVersion(),
                       report.options.requant == plan::Requant::kExact ? "exact" : "chip");
+  line += Submits(report);
   const std::vector<Refusal> refusals = Refusals(report);
   const size_t shown = std::min(max_reasons, refusals.size());
   for (size_t i = 0; i < shown; ++i) {

@@ -4,6 +4,7 @@
 #define SRC_FRONTENDS_COMMON_REPORT_H_
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,9 +43,14 @@ struct PartitionEntry {
   std::vector<int32_t> nodes;
   uint64_t arena_bytes = 0;
   uint64_t weight_bytes = 0;
-  double modelled_us = 0.0;
-  uint32_t kicks = 0;
+  double modelled_us = 0.0;          // one kick a task
+  double modelled_chained_us = 0.0;  // one kick a submit where the chip allows it
+  uint32_t kicks = 0;                // on this device
+  uint32_t chained_kicks = 0;
   uint32_t submits = 0;
+  uint32_t host_steps = 0;
+  uint32_t layout_steps = 0;
+  std::map<std::string, uint32_t> splits;  // host operations between two submits
 };
 
 struct ClaimReport {

@@ -9,6 +9,7 @@
 
 #include "src/frontends/tflite/builtin_ops.h"
 #include "src/frontends/tflite/op_import.h"
+#include "src/plan/summary.h"
 
 namespace npu::tflite {
 namespace {
@@ -201,13 +202,19 @@ void Planner::Report(std::vector<CompiledPartition>* partitions) {
     partition.id = static_cast<int32_t>(plan_.report.partitions.size());
     const plan::CompiledProgram& program = *partition.program;
     const bool chained = claim_.device->info().can_chain;
+    const plan::ProgramSummary summary = plan::Summarize(program);
     plan_.report.partitions.push_back({.id = partition.id,
                                        .nodes = partition.nodes,
                                        .arena_bytes = program.arena_bytes,
                                        .weight_bytes = program.constants.size(),
                                        .modelled_us = program.modelled_us,
-                                       .kicks = chained ? program.submits : program.tasks,
-                                       .submits = program.submits});
+                                       .modelled_chained_us = program.modelled_chained_us,
+                                       .kicks = chained ? summary.chained_kicks : program.tasks,
+                                       .chained_kicks = summary.chained_kicks,
+                                       .submits = program.submits,
+                                       .host_steps = summary.host_steps,
+                                       .layout_steps = summary.layout_steps,
+                                       .splits = summary.splits});
     for (const int32_t node : partition.nodes) {
       entry(node).claimed = true;
       entry(node).partition = partition.id;
@@ -288,7 +295,9 @@ Result<CompiledPartition> CompilePartition(abi::Context* context, const ClaimCon
   partition.program = std::move(program).value();
   auto session = claim.engine->CreateSession(
       partition.program, claim.device,
-      {.verify_first = claim.options.verify == frontends::Verify::kFirst, .logger = claim.logger});
+      {.verify_first = claim.options.verify == frontends::Verify::kFirst,
+       .chain = claim.options.chain != frontends::Chain::kOff,
+       .logger = claim.logger});
   if (!session.ok()) return Reworded(session.status(), "cannot be set up: ", "partition.session");
   partition.session = std::move(session).value();
   return partition;

@@ -24,6 +24,7 @@ INCLUDES = {
     "encode": HARDWARE,
     "sim": LOW | {"regs", "chip", "arith", "cost", "gen"},
     "uapi": LOW,
+    "doctor": LOW | {"uapi"},
     "kmodel": LOW | {"uapi", "sim", "regs", "chip", "cost", "gen"},
     "shim": LOW | {"uapi", "kmodel", "sim", "chip"},
     "device": LOW | {"uapi", "regs", "chip", "cost", "gen"},

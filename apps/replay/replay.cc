@@ -218,6 +218,8 @@ CaseResult RunCase(const device::JobFile& file, const Options& options) {
   sim_options.path = options.path;
   sim_options.pool = options.pool;
   sim_options.profile = profile;
+  // The cases judge the data; whether the mainline kernel sees a pool's end is open (Q1).
+  sim_options.assume.ppu_raises_dpu_interrupt = true;
   machine.core.emplace(sim_options);
   RunSubmits(file, &machine, &result);
   if (!machine.features.empty()) {

@@ -17,13 +17,15 @@ cost::TaskTerms TermsOf(const sim::TaskReport& task) {
           .feature_bytes = task.feature_bytes,
           .weight_bytes = task.weight_bytes,
           .output_bytes = task.output_bytes,
-          .elements = task.dpu_elements};
+          .elements = task.dpu_elements,
+          .unit = task.unit};
 }
 
 sim::SimOptions SimulatorOptions(const OpenOptions& options) {
   sim::SimOptions out;
   out.path = options.sim_fast ? sim::Path::kFast : sim::Path::kClear;
   out.pool = options.pool.get();
+  out.assume.ppu_raises_dpu_interrupt = options.completes_ppu;
   return out;
 }
 

@@ -124,6 +124,33 @@ struct RdmaConfig {
   int64_t surf_notch = 0, ew_surf_stride = 0, ew_surf_notch = 0;
 };
 
+enum class PoolMethod : uint8_t { kAverage, kMax, kMin };
+
+// PPU and PPU_RDMA of a pool that reads memory (rk3588-dpu-ppu 11), strides in bytes.
+struct PoolConfig {
+  bool fp16 = false;  // else int8
+  PoolMethod method = PoolMethod::kMax;
+  int channels = 0;
+  int ih = 0, iw = 0, oh = 0, ow = 0;
+  int kh = 0, kw = 0, sy = 1, sx = 1;
+  int pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
+  // What positions outside the input read: an int8 value, or fp16 bits.
+  int8_t pad_value = 0;
+  uint16_t pad_half = 0;
+  int32_t recip_width = 0, recip_height = 0;  // average: integers (int8) or fp16 bits
+
+  int64_t src_base = 0, src_line_stride = 0, src_surf_stride = 0;
+  int64_t dst_base = 0, dst_surf_stride = 0;
+
+  int lanes() const { return fp16 ? 8 : 16; }  // channels of one atom
+  int surfaces() const { return (channels + lanes() - 1) / lanes(); }
+  // Columns of the input that some window covers: [0, columns_read()).
+  int columns_read() const {
+    const int end = (ow - 1) * sx + kw - pad_left;
+    return end < iw ? (end > 0 ? end : 0) : iw;
+  }
+};
+
 }  // namespace npu::sim
 
 #endif  // SRC_SIM_CONFIG_H_

@@ -5,6 +5,7 @@
 #define SRC_SIM_DECODE_H_
 
 #include "src/sim/config.h"
+#include "src/sim/simulator.h"
 #include "src/sim/task_view.h"
 
 namespace npu::sim {
@@ -23,6 +24,9 @@ DpuConfig DecodeDpu(const ConvConfig* conv, TaskView* view);
 
 // DPU_RDMA; all off when it is not launched. Reports "rdma.*".
 RdmaConfig DecodeRdma(const DpuConfig& dpu, TaskView* view);
+
+// PPU and PPU_RDMA of a launch that has one of them. Reports "ppu.*", "stream.ppu*".
+PoolConfig DecodePool(const Assumptions& assume, TaskView* view);
 
 }  // namespace npu::sim
 

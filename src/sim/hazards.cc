@@ -131,10 +131,6 @@ void CheckBase(int64_t address, TaskView* view) {
 }  // namespace
 
 void CheckStreams(const Assumptions& assume, TaskView* view) {
-  if (view->has(Block::kPpu) || view->has(Block::kPpuRdma)) {
-    view->Unimplemented<rk::PpuOperationModeCfg>(true, "unimplemented.ppu", "pooling unit (PPU)");
-    return;
-  }
   if (!view->has(Block::kDpu)) {
     view->Hang<rk::DpuFeatureModeCfg>(
         "stream.no_dpu", "no DPU in the launch mask: nothing is written, nothing completes");
@@ -171,11 +167,14 @@ void CheckAlignment(TaskView* view) {
 }
 
 void CheckDestination(const AddressSpace& memory, TaskView* view) {
-  const int64_t dst = view->Get<rk::DpuDstBaseAddr>().dst_base_addr.get();
+  const bool pool = view->has(Block::kPpu);
+  const int64_t dst = pool ? view->Get<rk::PpuDstBaseAddr>().dst_base_addr.get()
+                           : view->Get<rk::DpuDstBaseAddr>().dst_base_addr.get();
   if (memory.IsMapped(dst, 1)) return;
   char text[64];
   std::snprintf(text, sizeof(text), "Page fault at 0x%08x of type write",
                 static_cast<unsigned>(dst));
+  if (pool) return view->Fault<rk::PpuDstBaseAddr>("memory.write_fault", text);
   view->Fault<rk::DpuDstBaseAddr>("memory.write_fault", text);
 }
 

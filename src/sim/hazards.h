@@ -17,7 +17,8 @@ void CheckStreams(const Assumptions& assume, TaskView* view);
 // (rk3588-dpu-ppu 16.5). Reports "memory.unaligned".
 void CheckAlignment(TaskView* view);
 
-// The first byte the DPU would write must be mapped: whatever the task computes, it faults there.
+// The first byte the DPU (or PPU) would write must be mapped: whatever the task computes, it faults
+// there.
 void CheckDestination(const AddressSpace& memory, TaskView* view);
 
 }  // namespace npu::sim

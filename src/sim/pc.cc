@@ -57,6 +57,9 @@ uint32_t CompletionBits(Block block, unsigned group) {
   } else if (block == Block::kDpu) {
     raw.dpu_0 = Var(group == 0);
     raw.dpu_1 = Var(group != 0);
+  } else if (block == Block::kPpu) {
+    raw.ppu_0 = Var(group == 0);
+    raw.ppu_1 = Var(group != 0);
   }
   const auto word = rk::Encode(raw);
   return word.ok() ? word.value() : 0;
@@ -70,6 +73,7 @@ uint32_t KernelMask() { return CompletionBits(Block::kDpu, 0) | CompletionBits(B
 void CommandFetcher::Reset() {
   file_.Reset();
   cbuf_ = {};
+  small_planes_.Clear();
   pending_.clear();
   raw_status_ = 0;
   interrupt_mask_ = 0;
@@ -223,6 +227,7 @@ void CommandFetcher::RunLaunch(const Launch& launch, KickState* state) {
     context.cbuf = &cbuf_;
     context.fast = options_.path == Path::kFast ? &fast_ : nullptr;
     context.last_accumulator = &last_accumulator_;
+    context.small_planes = &small_planes_;
     report = RunTask(options_, context, state->memory, &view);
   }
   job_started_ = true;
@@ -241,6 +246,9 @@ void CommandFetcher::RunLaunch(const Launch& launch, KickState* state) {
     if (!view.has(kBankedBlocks[i])) continue;
     file_.Complete(kBankedBlocks[i], launch.groups[i]);
     raw_status_ |= CompletionBits(kBankedBlocks[i], launch.groups[i]);
+    if (kBankedBlocks[i] == Block::kPpu && options_.assume.ppu_raises_dpu_interrupt) {
+      raw_status_ |= CompletionBits(Block::kDpu, launch.groups[i]);
+    }
   }
   state->result->tasks.push_back(report);
 }

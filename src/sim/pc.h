@@ -13,6 +13,7 @@
 #include "src/sim/memory.h"
 #include "src/sim/register_file.h"
 #include "src/sim/simulator.h"
+#include "src/sim/small_planes.h"
 #include "src/sim/task_view.h"
 
 namespace npu::sim {
@@ -60,6 +61,7 @@ class CommandFetcher {
   RegisterFile file_;
   Cbuf cbuf_;
   FastPath fast_;
+  SmallPlanes small_planes_;
   std::vector<Launch> pending_;
   uint64_t list_serial_ = 0;
   uint32_t launches_in_list_ = 0;

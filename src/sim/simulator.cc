@@ -16,7 +16,7 @@ void ApplyModel(const SimOptions& options, KickResult* result) {
   std::vector<cost::TaskTerms> terms;
   for (TaskReport& task : result->tasks) {
     terms.push_back({task.mac_cycles, task.feature_bytes, task.weight_bytes, task.output_bytes,
-                     task.dpu_elements});
+                     task.dpu_elements, task.unit});
     task.modelled_us = model.Task(terms.back()).total_us;
   }
   result->modelled_us = model.KickUs(terms);

@@ -13,6 +13,7 @@
 
 #include "src/base/worker_pool.h"
 #include "src/chip/profile.h"
+#include "src/cost/model.h"
 #include "src/sim/diagnostics.h"
 #include "src/sim/memory.h"
 
@@ -28,6 +29,12 @@ struct Assumptions {
   // From the second task of a kick on, raw integer outputs wider than 8 bits start from the
   // accumulators' residue (registers-rk3588 3.5 item 5, Q3).
   bool chained_raw_integer_is_wrong = true;
+  // The PPU pools int8 with width code 1 as it pools fp16 (rk3588-dpu-ppu 11.2, Q2).
+  bool ppu_pools_int8 = true;
+  // The end of a pool also latches the DPU's completion bits, which are all that the mainline
+  // kernel listens to (registers-rk3588 5, Q1). Else a kick that ends in a pool writes its result
+  // and then hangs.
+  bool ppu_raises_dpu_interrupt = false;
 };
 
 struct SimOptions {
@@ -65,8 +72,9 @@ struct TaskReport {
   uint64_t feature_bytes = 0;  // F
   uint64_t weight_bytes = 0;   // W
   uint64_t output_bytes = 0;   // O: written, plus elementwise operands read
-  uint64_t dpu_elements = 0;   // E
-  double modelled_us = 0.0;    // 0 without SimOptions::profile
+  uint64_t dpu_elements = 0;   // E; of a pool: input elements through the PPU
+  cost::TaskTerms::Unit unit = cost::TaskTerms::Unit::kDpu;  // whose rate E has
+  double modelled_us = 0.0;                                  // 0 without SimOptions::profile
 };
 
 struct KickResult {

@@ -10,6 +10,7 @@
 #include "src/sim/datapath.h"
 #include "src/sim/decode.h"
 #include "src/sim/hazards.h"
+#include "src/sim/pool_task.h"
 
 namespace npu::sim {
 namespace {
@@ -106,6 +107,9 @@ bool RunFast(const ConvConfig& conv, const DpuConfig& dpu, const RdmaConfig& rdm
 
 TaskReport RunTask(const SimOptions& options, const TaskContext& context, AddressSpace* memory,
                    TaskView* view) {
+  if (view->has(regs::Block::kPpu) || view->has(regs::Block::kPpuRdma)) {
+    return RunPoolTask(options, context, memory, view);
+  }
   CheckStreams(options.assume, view);
   if (!view->runs()) return {};
   CheckAlignment(view);

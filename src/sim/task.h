@@ -7,6 +7,7 @@
 #include "src/sim/fast_path.h"
 #include "src/sim/memory.h"
 #include "src/sim/simulator.h"
+#include "src/sim/small_planes.h"
 #include "src/sim/task_view.h"
 
 namespace npu::sim {
@@ -19,6 +20,7 @@ struct TaskContext {
   Cbuf* cbuf = nullptr;
   int32_t* last_accumulator = nullptr;
   FastPath* fast = nullptr;  // null: the clear path runs everything
+  SmallPlanes* small_planes = nullptr;
 };
 
 // The view's verdict says what became of it; the report is filled when it ran.

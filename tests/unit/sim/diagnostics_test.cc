@@ -84,12 +84,20 @@ Program Base(std::string_view name) {
   if (name == "add") return FusedAdd();
   if (name == "pixels") return Pixels();
   if (name == "elementwise") return MakeElementwise(8);
+  if (name == "pool") return MakePool({});
   return MakeConv(kShape);
 }
 
+// Pools end with an interrupt the kernel sees.
+SimOptions Options() {
+  SimOptions options;
+  options.assume.ppu_raises_dpu_interrupt = true;
+  return options;
+}
+
 TEST(Diagnostics, TheBasesAreClean) {
-  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise"}) {
-    Machine m;
+  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise", "pool"}) {
+    Machine m(Options());
     const KickResult result = m.Run(Base(base));
     EXPECT_EQ(result.outcome, Outcome::kComplete) << base << ": " << result.reason;
     for (const Diagnostic& d : result.diagnostics) ADD_FAILURE() << base << ": " << ToString(d);
@@ -216,8 +224,57 @@ std::vector<Row> ProgramErrors() {
   };
 }
 
+// The pooling unit.
+std::vector<Row> PoolErrors() {
+  constexpr Outcome kHang = Outcome::kHang, kDone = Outcome::kComplete;
+  return {
+      {"pool", "stream.ppu_missing", kHang, [](Program& p) { p.mask = 0x40; }},
+      {"pool", "stream.ppu_source", kHang, [](Program& p) { p.mask = 0x20; }},
+      {"pool", "stream.ppu_source", kHang,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.flying_mode = 0; })},
+      {"pool", "stream.ppu_source", kHang,
+       Edit<rk::PpuDataFormat>([](auto& r) { r.dpu_flyin = 1; })},
+      {"pool", "ppu.cube_mismatch", kHang,
+       Edit<rk::PpuRdmaCubeInHeight>([](auto& r) { r.cube_in_height = 6; })},
+      {"pool", "ppu.cube_mismatch", kHang,
+       Edit<rk::PpuDataCubeOutChannel>([](auto& r) { r.cube_out_channel = 31; })},
+      {"pool", "ppu.width_code", kDone,
+       Edit<rk::PpuRdmaDataFormat>([](auto& r) { r.in_precision = rk::DataBits::kBits4; })},
+      {"pool", "ppu.method", kDone,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = Var(3); })},
+      {"pool", "ppu.surface_stride", kDone,
+       [](Program& p) {
+         p = MakePool({.channels = 32});
+         p.Edit<rk::PpuDstSurfStride>([](auto& r) { r.dst_surf_stride = 15; });
+       }},
+      {"pool", "ppu.reciprocal", kDone,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = rk::PoolMethod::kAverage; })},
+      {"pool", "memory.unaligned", kHang,
+       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kFeatures + 4; })},
+      {"pool", "memory.read_fault", Outcome::kFault,
+       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = 0x1000; })},
+      {"pool", "memory.write_fault", Outcome::kFault,
+       Edit<rk::PpuDstBaseAddr>([](auto& r) { r.dst_base_addr = 0xC0DE0000; })},
+      {"pool", "unimplemented.dpu_to_ppu", Outcome::kUnimplemented,
+       [](Program& p) { p.mask = 0x7D; }},
+      {"pool", "unimplemented.ppu_index", Outcome::kUnimplemented,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.index_en = 1; })},
+      {"pool", "unimplemented.ppu_modes", Outcome::kUnimplemented,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.use_cnt = 1; })},
+      {"pool", "unimplemented.ppu_write_modes", Outcome::kUnimplemented,
+       Edit<rk::PpuMiscCtrl>([](auto& r) { r.nonalign = 1; })},
+      {"pool", "unimplemented.ppu_precision", Outcome::kUnimplemented,
+       Edit<rk::PpuDataFormat>([](auto& r) { r.proc_precision = rk::PrecisionDpu::kInt16; })},
+      {"pool", "unimplemented.ppu_pad_value", Outcome::kUnimplemented,
+       [](Program& p) {
+         p = MakePool({.top = 1});
+         p.Edit<rk::PpuPaddingValue1Cfg>([](auto& r) { r.pad_value_0 = -128; });
+       }},
+  };
+}
+
 void Check(const Row& row) {
-  Machine m;
+  Machine m(Options());
   m.Fill(kOutput, 0x8000, 0xA5);
   Program p = Base(row.base);
   row.change(p);
@@ -237,6 +294,10 @@ TEST(Diagnostics, StreamErrors) {
   for (const Row& row : StreamErrors()) Check(row);
 }
 
+TEST(Diagnostics, PoolErrors) {
+  for (const Row& row : PoolErrors()) Check(row);
+}
+
 TEST(Diagnostics, ProgramErrors) {
   for (const Row& row : ProgramErrors()) Check(row);
 }
@@ -245,7 +306,6 @@ TEST(Diagnostics, ProgramErrors) {
 std::vector<Row> ConvGates() {
   constexpr Outcome kGate = Outcome::kUnimplemented;
   return {
-      {"conv", "unimplemented.ppu", kGate, [](Program& p) { p.mask = 0x60; }},
       {"conv", "unimplemented.fp16", kGate,
        Edit<rk::CnaConvCon1>([](auto& r) { r.proc_precision = rk::PrecisionMac::kFp16; })},
       {"conv", "unimplemented.int16", kGate,
@@ -494,7 +554,7 @@ std::vector<std::string> IdsIn(const std::string& text) {
     }
     const std::string prefix = literal.substr(0, literal.find('.'));
     for (const char* known : {"stream", "cna", "core", "dpu", "writer", "rdma", "memory", "pc",
-                              "task", "unimplemented"}) {
+                              "task", "ppu", "unimplemented"}) {
       if (prefix == known && literal != prefix) ids.push_back(literal);
     }
   }

@@ -146,6 +146,8 @@ std::vector<uint64_t> Program::Words() const {
   };
   pointer(regs::Block::kDpu, rk::DpuSPointer::kOffset);
   pointer(regs::Block::kDpuRdma, rk::DpuRdmaSPointer::kOffset);
+  pointer(regs::Block::kPpu, rk::PpuSPointer::kOffset);
+  pointer(regs::Block::kPpuRdma, rk::PpuRdmaSPointer::kOffset);
   for (const auto& [offset, value] : values_) {
     const regs::Block block = regs::FindRegister(offset)->block;
     words.push_back(regs::MakeWord(*regs::TargetOf(block), value, offset));
@@ -218,6 +220,54 @@ Program MakeElementwise(int columns) {
   p.Edit<rk::DpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kFeatures; });
   p.Edit<rk::DpuRdmaEwBaseAddr>([](auto& r) { r.ew_base_addr = kOperand; });
   p.Edit<rk::DpuRdmaEwSurfStride>([&](auto& r) { r.ew_surf_stride = Var(columns); });
+  return p;
+}
+
+Program MakePool(const PoolShape& s) {
+  Program p;
+  p.mask = rk::kEnablePool;
+  p.Edit<rk::PpuDataCubeInWidth>([&](auto& r) { r.cube_in_width = Var(s.iw - 1); });
+  p.Edit<rk::PpuDataCubeInHeight>([&](auto& r) { r.cube_in_height = Var(s.ih - 1); });
+  p.Edit<rk::PpuDataCubeInChannel>([&](auto& r) { r.cube_in_channel = Var(s.channels - 1); });
+  p.Edit<rk::PpuDataCubeOutWidth>([&](auto& r) { r.cube_out_width = Var(s.ow - 1); });
+  p.Edit<rk::PpuDataCubeOutHeight>([&](auto& r) { r.cube_out_height = Var(s.oh - 1); });
+  p.Edit<rk::PpuDataCubeOutChannel>([&](auto& r) { r.cube_out_channel = Var(s.channels - 1); });
+  p.Edit<rk::PpuOperationModeCfg>([&](auto& r) {
+    r.pooling_method = s.method;
+    r.flying_mode = 1;
+  });
+  p.Edit<rk::PpuPoolingKernelCfg>([&](auto& r) {
+    r.kernel_width = Var(s.kw - 1);
+    r.kernel_height = Var(s.kh - 1);
+    r.kernel_stride_width = Var(s.sx - 1);
+    r.kernel_stride_height = Var(s.sy - 1);
+  });
+  p.Edit<rk::PpuPoolingPaddingCfg>([&](auto& r) {
+    r.pad_left = Var(s.left);
+    r.pad_top = Var(s.top);
+    r.pad_right = Var(s.right);
+    r.pad_bottom = Var(s.bottom);
+  });
+  if (s.method == rk::PoolMethod::kAverage && !s.fp16) {
+    p.Edit<rk::PpuRecipKernelWidth>([&](auto& r) { r.recip_kernel_width = Var(65536 / s.kw); });
+    p.Edit<rk::PpuRecipKernelHeight>([&](auto& r) { r.recip_kernel_height = Var(65536 / s.kh); });
+  }
+  p.Edit<rk::PpuPaddingValue1Cfg>([&](auto& r) { r.pad_value_0 = Var(s.pad_value); });
+  p.Edit<rk::PpuPaddingValue2Cfg>([&](auto& r) { r.pad_value_1 = Var(s.pad_value < 0 ? 7 : 0); });
+  p.Edit<rk::PpuDstBaseAddr>([](auto& r) { r.dst_base_addr = kOutput; });
+  p.Edit<rk::PpuDstSurfStride>([&](auto& r) { r.dst_surf_stride = Var(s.oh * s.ow); });
+  p.Edit<rk::PpuDataFormat>([&](auto& r) {
+    r.proc_precision = s.fp16 ? rk::PrecisionDpu::kFp16 : rk::PrecisionDpu::kInt8;
+    r.index_add = Var(s.oh * s.ow);
+  });
+  p.Edit<rk::PpuRdmaCubeInWidth>([&](auto& r) { r.cube_in_width = Var(s.iw - 1); });
+  p.Edit<rk::PpuRdmaCubeInHeight>([&](auto& r) { r.cube_in_height = Var(s.ih - 1); });
+  p.Edit<rk::PpuRdmaCubeInChannel>([&](auto& r) { r.cube_in_channel = Var(s.channels - 1); });
+  p.Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kFeatures; });
+  p.Edit<rk::PpuRdmaSrcLineStride>([&](auto& r) { r.src_line_stride = Var(s.iw); });
+  p.Edit<rk::PpuRdmaSrcSurfStride>([&](auto& r) { r.src_surf_stride = Var(s.iw * s.ih); });
+  p.Edit<rk::PpuRdmaDataFormat>(
+      [&](auto& r) { r.in_precision = s.fp16 ? rk::DataBits::kBits16 : rk::DataBits::kBits8; });
   return p;
 }
 

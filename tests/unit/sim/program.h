@@ -82,6 +82,18 @@ Program MakeRawConv(const ConvShape& shape);
 // int8 elementwise add of two cubes of `columns` atoms at kFeatures and kOperand.
 Program MakeElementwise(int columns);
 
+// Pool of `channels` int8 or fp16 channels from kFeatures to kOutput, kernel = stride = 2 on a
+// plane of 8x8, without padding (dpu-ppu 15.7).
+struct PoolShape {
+  int channels = 16, ih = 8, iw = 8, oh = 4, ow = 4;
+  int kh = 2, kw = 2, sy = 2, sx = 2;
+  int top = 0, left = 0, bottom = 0, right = 0;
+  bool fp16 = false;
+  rk::PoolMethod method = rk::PoolMethod::kMax;
+  int pad_value = 0;  // int8 value or fp16 bits
+};
+Program MakePool(const PoolShape& shape);
+
 class Machine {
  public:
   explicit Machine(const SimOptions& options = {});

@@ -6,7 +6,7 @@ import pathlib
 
 import numpy as np
 
-from rocket_npu import host, inputs, metrics
+from rocket_npu import detection, host, inputs, metrics
 
 
 NOT_CLAIMED = "CPU interpreter"
@@ -30,20 +30,14 @@ class Result:
     path: pathlib.Path
     options: dict
     explain: host.Explain
+    details: list  # of the outputs
+    extents: tuple  # (height, width) of the input
     npu: list  # real-valued outputs through the delegate
     cpu: list  # of the CPU interpreter as people use it (XNNPACK)
     tallies: dict  # {"NPU against the reference kernels": [Tally, ...], ...}
     npu_load_seconds: float
     npu_seconds: list
     cpu_seconds: list
-
-
-def real(values, details):
-    """Codes to real numbers."""
-    scale, zero_point = details["quantization"]
-    if scale == 0:
-        return values.astype(np.float32)
-    return (values.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
 
 
 def _tallies(details, wanted, found):
@@ -70,8 +64,10 @@ def measure(network, path, picture, library, options, iterations=2, threads=2):
         path=path,
         options=options,
         explain=npu_runner.explain(),
-        npu=[real(v, item) for v, item in zip(npu, details)],
-        cpu=[real(v, item) for v, item in zip(cpu, details)],
+        details=details,
+        extents=size,
+        npu=[detection.real(v, item) for v, item in zip(npu, details)],
+        cpu=[detection.real(v, item) for v, item in zip(cpu, details)],
         tallies={
             "NPU against the reference kernels": _tallies(details, wanted, npu),
             "NPU against the CPU interpreter": _tallies(details, cpu, npu),

@@ -16,15 +16,14 @@ import sys
 import time
 
 import convert  # puts the Python module on the path
-import draw
-import faces
 import measure
 import packages
 import report
 
-from rocket_npu import UserError, __version__, host, inputs, library
+from rocket_npu import UserError, __version__, detection, draw, host, inputs, library
 
 _ROOT = convert.HERE.parent
+_THRESHOLD = 0.5
 _PICTURE = convert.HERE / "pictures" / "grace_hopper.jpg"
 _TERMS = ("A submit is a call of the kernel driver, a kick a start of the NPU within it. A count is "
           "one step of an output's 8-bit scale: each layer is at most one from the reference "
@@ -122,10 +121,10 @@ def class_rows(result, names, count=5):
     return [(names[k], int(k), float(npu[k]), float(cpu[k])) for k in best]
 
 
-def found_faces(outputs):
-    offsets = next(values for values in outputs if values.shape[-1] == 16)
-    logits = next(values for values in outputs if values.shape[-1] == 1)
-    return faces.decode(offsets, logits)
+def found_faces(result, outputs):
+    """The faces in the real-valued outputs of the detector."""
+    detector = detection.detector_of(result.details, result.extents)
+    return detector.decode(outputs, _THRESHOLD)
 
 
 def _class_names(folder):
@@ -196,8 +195,8 @@ def _run(options, progress):
     effective = demo.results[0].explain.content["options"]
     demo.options = {key: value for key, value in effective.items() if key != "explain"}
     demo.classes = class_rows(demo.results[0], names)
-    demo.npu_faces = found_faces(demo.results[1].npu)
-    demo.cpu_faces = found_faces(demo.results[1].cpu)
+    demo.npu_faces = found_faces(demo.results[1], demo.results[1].npu)
+    demo.cpu_faces = found_faces(demo.results[1], demo.results[1].cpu)
     demo.versions = _versions(demo, found)
     return demo, picture
 

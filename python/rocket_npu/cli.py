@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: compare and run. Exit codes: 0 fine, 1 beyond a bound, 2 error."""
+"""The command line: compare, run and detect. Exit codes: 0 fine, 1 beyond a bound, 2 error."""
 
 import argparse
 import json
@@ -9,11 +9,12 @@ import sys
 
 import numpy as np
 
-from rocket_npu import UserError, __version__, compare, host, inputs, library
+from rocket_npu import UserError, __version__, compare, detect_command, host, inputs, library
 
 _EPILOG = """examples:
   python -m rocket_npu run model.tflite --input photo.jpg --option device=sim
   python -m rocket_npu compare model.tflite --random 3 --option device=sim --layers
+  python -m rocket_npu detect detector.tflite photo.jpg --option device=sim --draw out.jpg
 
 The options of the delegate are in docs/options.md, the JSON report in python/README.md.
 Exit codes: 0 fine, 1 beyond a bound, 2 error."""
@@ -48,6 +49,10 @@ def _add_common(parser):
         metavar="RULE",
         help="bytes to tensor: u8, i8 (byte - 128), f:MEAN,STD (default: by the input's type)",
     )
+    _add_delegate(parser)
+
+
+def _add_delegate(parser):
     delegate = parser.add_argument_group("delegate")
     delegate.add_argument(
         "--delegate",
@@ -95,6 +100,12 @@ def build_parser():
         help="also compare each layer alone, on the first sample, with its bound",
     )
     check.add_argument(
+        "--cut-postprocess",
+        action="store_true",
+        help="compare the tensors that enter TFLite_Detection_PostProcess instead of its lists, "
+        "whose order one count can change",
+    )
+    check.add_argument(
         "--max-diff",
         type=float,
         metavar="N",
@@ -113,6 +124,7 @@ def build_parser():
         "--iterations", type=int, default=1, metavar="N", help="timed runs a sample (default 1)"
     )
     run.add_argument("--save", metavar="OUT.npz", help="save each sample's outputs")
+    detect_command.add_parser(commands, _add_delegate)
     return parser
 
 
@@ -122,7 +134,7 @@ def main(arguments):
     try:
         if options.threads < 1:
             raise UserError("--threads must be 1 or more")
-        return _run_command(options) if options.command == "run" else _compare_command(options)
+        return _COMMANDS[options.command](options)
     except UserError as error:
         _progress()("")
         print(f"rocket_npu: error: {error}", file=sys.stderr)
@@ -206,6 +218,7 @@ def _compare_command(options):
         options.layers,
         options.threads,
         _progress(),
+        options.cut_postprocess,
     )
     if options.json:
         _write_json(options.json, result.report())
@@ -235,7 +248,9 @@ def _print_comparison(result):
     claims = "no delegate, the default interpreter"
     if result.delegated:
         claims = _claims(content["claimed"], content["offered"], result.explain)
-    print(f"{claims}; {_count(len(content['inputs']), 'sample')}, reference {content['reference']}")
+    cut = ", post-process cut" if content["cut_postprocess"] else ""
+    print(f"{claims}; {_count(len(content['inputs']), 'sample')}, "
+          f"reference {content['reference']}{cut}")
     for k, tally in enumerate(result.tallies):
         top = tally.top1()
         print(
@@ -325,3 +340,21 @@ def _print_run(sample, outputs, seconds, details):
     for item, values in zip(details, outputs):
         print(f"  {item['name']} {values.dtype.name}{list(values.shape)}", end="")
         print(f": min {values.min():g}, max {values.max():g}, top-1 {values.argmax()}")
+
+
+def _detect_command(options):
+    rows, runner = detect_command.detect(options, _library(options), _keys(options), _progress())
+    explain = runner.explain()
+    if options.json:
+        claimed = {"claimed": explain.claimed, "offered": explain.offered} if explain else {}
+        _write_json(options.json, {"format": 1, "model": options.model, **claimed,
+                                   "pictures": rows})
+    if options.json != "-":
+        for row in rows:
+            print(detect_command.text_of(row))
+        if explain:
+            print(_claims(explain.claimed, explain.offered, explain))
+    return 0
+
+
+_COMMANDS = {"compare": _compare_command, "run": _run_command, "detect": _detect_command}

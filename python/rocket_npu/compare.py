@@ -44,19 +44,29 @@ def sha256_file(path):
         raise UserError(f"cannot read model {path}: {error.strerror}") from error
 
 
+def _source_of(path, cut_postprocess):
+    """The path, or the bytes of the model without its post-process operation."""
+    if not cut_postprocess:
+        return path
+    return tflite.dump(tflite.cut_postprocess(tflite.load_file(path), str(path)))
+
+
 def compare(path, samples_of, library, options, reference="ref", layers=False, threads=1,
-            progress=lambda text: None):
+            progress=lambda text: None, cut_postprocess=False):
     """Runs the model at `path` on samples with the reference kernels and with the delegate.
 
     `samples_of(input details)` returns the samples. `library` None compares the default
     interpreter (XNNPACK) in place of the delegate. Nodes the delegate leaves to the host run on
     the kernels named by `reference`. `progress` is called with a line of text at each step, and
-    with an empty one at the end.
+    with an empty one at the end. `cut_postprocess` compares what enters the detector's
+    post-process operation, which orders by score: one count can swap two rows of its lists.
     """
     digest = sha256_file(path)
-    plain = host.Runner(path, reference, threads=threads)
+    source = _source_of(path, cut_postprocess)
+    progress("loading the model")
+    plain = host.Runner(source, reference, threads=threads)
     resolver = reference if library is not None else "default"
-    other = host.Runner(path, resolver, library, options, threads=threads)
+    other = host.Runner(source, resolver, library, options, threads=threads)
     samples = samples_of(plain.inputs)
     tallies = [metrics.Tally(item["name"], item["dtype"]) for item in plain.outputs]
     for number, sample in enumerate(samples):
@@ -70,6 +80,7 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
         "sha256": digest,
         "host": host.host_name(),
         "reference": reference,
+        "cut_postprocess": cut_postprocess,
         "options": dict(options),
         "inputs": [sample.report(plain.inputs) for sample in samples],
         "claimed": explain.claimed if explain else 0,
@@ -77,7 +88,7 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
     }
     rows = None
     if layers:
-        rows = compare_layers(path, samples[0], library, options, reference, progress)
+        rows = compare_layers(source, samples[0], library, options, reference, progress)
     progress("")
     return Comparison(content, tallies, rows, explain, library is not None)
 
@@ -88,16 +99,18 @@ def layer_options(options):
     return {**own, "claim": "all", "quiet": "1"}
 
 
-def compare_layers(path, sample, library, options, reference="ref", progress=lambda text: None):
+def compare_layers(source, sample, library, options, reference="ref", progress=lambda text: None):
     """One row for each node: run alone with the delegate, given the reference's own inputs.
 
     Each node becomes a model of its own, so a difference in one layer cannot reach the next.
     Reference tensors come from the reference kernels, or from the optimised ones without default
     delegates for reference "default" (XNNPACK does not keep tensors inside its partitions).
+    `source` is the path or the bytes of the model.
     """
     resolver = "plain" if reference == "default" else reference
-    model = tflite.load_file(path)
-    whole = host.Runner(path, resolver, keep=True)
+    content = isinstance(source, (bytes, bytearray))
+    model = tflite.load(source) if content else tflite.load_file(source)
+    whole = host.Runner(source, resolver, keep=True)
     whole.run(sample.tensors)
     rows, count = [], len(tflite.operators(model))
     for index in range(count):

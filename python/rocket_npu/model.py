@@ -222,3 +222,23 @@ def cut(model, node):
     graph.operators = [moved]
     set_ends(single, [places[i] for i in inputs], [places[i] for i in outputs])
     return dump(single), inputs, outputs
+
+
+POSTPROCESS = "TFLite_Detection_PostProcess"
+
+
+def cut_postprocess(model, name="model"):
+    """The model without its detection post-process: its outputs are the boxes and scores that
+    enter it (the anchors, constant, stay out). Changes and returns `model`."""
+    for index, operator in enumerate(operators(model)):
+        if operator_name(model, operator) != POSTPROCESS:
+            continue
+        graph = model.subgraphs[0]
+        ends = runtime_inputs(model, operator)
+        if not ends:
+            raise UserError(f"{name}: {POSTPROCESS} reads constants only")
+        del graph.operators[index]
+        gone = {int(tensor_index) for tensor_index in operator.outputs}
+        set_ends(model, graph.inputs, [int(i) for i in graph.outputs if int(i) not in gone] + ends)
+        return model
+    raise UserError(f"{name} has no {POSTPROCESS} to cut")

@@ -19,8 +19,8 @@ from small_models import run_cli
 from rocket_npu import cli, compare, host, inputs, metrics
 from rocket_npu import model as tflite
 
-_KEYS = ["format", "model", "sha256", "host", "reference", "options", "inputs", "claimed",
-         "offered", "outputs"]
+_KEYS = ["format", "model", "sha256", "host", "reference", "cut_postprocess", "options",
+         "inputs", "claimed", "offered", "outputs"]
 
 
 class CommandLine(unittest.TestCase):
@@ -122,7 +122,7 @@ class CommandLine(unittest.TestCase):
         steps = []
         compare.compare(self.model, lambda details: inputs.random_samples(2, 1, details), None, {},
                         layers=True, progress=steps.append)
-        self.assertEqual(steps, ["sample 1 of 2", "sample 2 of 2", "layer 1 of 1", ""])
+        self.assertEqual(steps, ["loading the model", "sample 1 of 2", "sample 2 of 2", "layer 1 of 1", ""])
         self.assertEqual(self.compare()[2], "")
 
     def test_a_missing_package_is_named(self):
@@ -166,7 +166,7 @@ class Hint(unittest.TestCase):
         for claimed, options, said in ((2, {}, True), (0, {}, False),
                                        (2, {"numerics.requant": "exact"}, False)):
             content = {"claimed": claimed, "offered": 2, "options": options, "inputs": [{}],
-                       "reference": "ref"}
+                       "reference": "ref", "cut_postprocess": False}
             text = io.StringIO()
             with contextlib.redirect_stdout(text):
                 cli._print_comparison(compare.Comparison(content, [tally], None, None, True))

@@ -16,15 +16,14 @@ import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "demo"))
 
-import faces  # noqa: E402  demo/ is on the path only now
-import measure  # noqa: E402
+import measure  # noqa: E402  demo/ is on the path only now
 import packages  # noqa: E402
 import quantize  # noqa: E402
 import report  # noqa: E402
 import timeline  # noqa: E402
 import torch_file  # noqa: E402
 
-from rocket_npu import host  # noqa: E402
+from rocket_npu import detection, host  # noqa: E402
 from rocket_npu import model as tflite  # noqa: E402
 
 
@@ -153,7 +152,7 @@ class Quantize(unittest.TestCase):
         ranges = {"y": (float(expected.min()), float(expected.max()))}
         small = host.Runner(tflite.dump(quantize.quantize(model, ranges, (1 / 127, 0))))
         codes = np.round(values * 127).astype(np.int8)
-        found = measure.real(small.run([codes])[0], small.outputs[0])
+        found = detection.real(small.run([codes])[0], small.outputs[0])
         scale = small.outputs[0]["quantization"][0]
         self.assertLess(np.abs(found - expected).max(), 4 * scale)
 
@@ -186,48 +185,6 @@ class Quantize(unittest.TestCase):
         model.operatorCodes[0].builtinCode = schema.BuiltinOperator.TANH
         with self.assertRaisesRegex(ValueError, "TANH has no place"):
             quantize.quantize(model, {"y": (0, 1)}, (0.1, 0))
-
-
-class Faces(unittest.TestCase):
-    def setUp(self):
-        self.offsets = np.zeros((1, 896, 16), np.float32)
-        self.logits = np.full((1, 896, 1), -12, np.float32)
-
-    def set(self, anchor, logit, x, y, side):
-        """A square face centred at (x, y) seen by an anchor; all points in the centre."""
-        centre = (np.array([x, y]) - faces.anchors()[anchor]) * faces.SIZE
-        self.offsets[0, anchor] = np.tile(centre, 8)
-        self.offsets[0, anchor, 2:4] = side * faces.SIZE
-        self.logits[0, anchor, 0] = logit
-
-    def test_anchors(self):
-        found = faces.anchors()
-        self.assertEqual(found.shape, (896, 2))
-        self.assertEqual(found[3].tolist(), [1.5 / 16, 0.5 / 16])  # two a cell, x first
-        self.assertEqual(found[512 + 6 * 8].tolist(), [0.5 / 8, 1.5 / 8])
-
-    def test_one_face(self):
-        self.set(680, 2.0, 0.5, 0.375, 0.25)
-        (face,) = faces.decode(self.offsets, self.logits)
-        self.assertEqual(face.anchor, 680)
-        self.assertAlmostEqual(face.score, 1 / (1 + np.exp(-2)), places=6)
-        np.testing.assert_allclose(face.box, [0.375, 0.25, 0.625, 0.5], atol=1e-6)
-        np.testing.assert_allclose(face.points, np.tile([0.5, 0.375], (6, 1)), atol=1e-6)
-
-    def test_boxes_that_overlap_are_averaged_by_score(self):
-        self.set(680, 20.0, 0.50, 0.4, 0.4)
-        self.set(681, 20.0, 0.54, 0.4, 0.4)
-        self.set(10, 1.0, 0.1, 0.1, 0.1)
-        first, second = faces.decode(self.offsets, self.logits)
-        np.testing.assert_allclose(first.box, [0.32, 0.2, 0.72, 0.6], atol=1e-6)
-        self.assertEqual(second.anchor, 10)
-
-    def test_nobody(self):
-        self.assertEqual(faces.decode(self.offsets, self.logits), [])
-
-    def test_overlap(self):
-        self.assertAlmostEqual(faces.overlap((0, 0, 2, 1), (1, 0, 3, 1)), 1 / 3)
-        self.assertEqual(faces.overlap((0, 0, 1, 1), (1, 0, 2, 1)), 0.0)
 
 
 class Packages(unittest.TestCase):

@@ -79,6 +79,20 @@ bool IsSafe(const std::vector<Plane>& operands, const std::vector<Plane>& output
                     });
 }
 
+// Planes of an input cube of 8-bit atoms that starts at address(surface).
+template <typename Address>
+bool LocateInput(const DpuConfig& d, const AddressSpace& memory, Address address, int64_t pitch,
+                 const std::vector<Plane>& outputs, std::vector<const std::byte*>* pointers) {
+  std::vector<Plane> planes;
+  for (int surface = 0; surface < CeilDiv(d.channels, static_cast<int>(kAtomBytes)); ++surface) {
+    const Plane plane = {address(surface), kAtomBytes * d.width, pitch, d.height};
+    pointers->push_back(memory.Translate(plane.begin, plane.extent()));
+    if (pointers->back() == nullptr) return false;
+    planes.push_back(plane);
+  }
+  return IsSafe(planes, outputs);
+}
+
 }  // namespace
 
 bool LocateSurfaces(const DpuConfig& d, const RdmaConfig& r, const AddressSpace& memory,
@@ -86,18 +100,18 @@ bool LocateSurfaces(const DpuConfig& d, const RdmaConfig& r, const AddressSpace&
   *surfaces = {};
   std::vector<Plane> outputs;
   if (!LocateOutput(d, memory, surfaces, &outputs)) return false;
-  if (!d.ew.op) return true;
-  if (r.ew != EwSource::kConvFed) return false;
-  surfaces->operand_pitch = kAtomBytes * r.width;
-  std::vector<Plane> operands;
-  for (int surface = 0; surface < d.channels / kAtomBytes; ++surface) {
-    const Plane plane = {EwRowAddress(r, surface, 0), kAtomBytes * d.width, surfaces->operand_pitch,
-                         d.height};
-    surfaces->operand.push_back(memory.Translate(plane.begin, plane.extent()));
-    if (surfaces->operand.back() == nullptr) return false;
-    operands.push_back(plane);
+  if (d.flying) {
+    surfaces->main_pitch = kAtomBytes * r.width;
+    const auto main = [&](int surface) { return MainRowAddress(r, surface, 0); };
+    if (!LocateInput(d, memory, main, surfaces->main_pitch, outputs, &surfaces->main)) {
+      return false;
+    }
   }
-  return IsSafe(operands, outputs);
+  if (!d.ew.op) return true;
+  if (r.ew != (d.flying ? EwSource::kFlying : EwSource::kConvFed)) return false;
+  surfaces->operand_pitch = kAtomBytes * r.width;
+  const auto operand = [&](int surface) { return EwRowAddress(r, surface, 0); };
+  return LocateInput(d, memory, operand, surfaces->operand_pitch, outputs, &surfaces->operand);
 }
 
 }  // namespace npu::sim::fast

@@ -19,6 +19,8 @@ struct Surfaces {
   int64_t line_pitch = 0;                 // bytes from row to row of an output surface
   std::vector<const std::byte*> operand;  // [atom of 16 channels]; empty without an operand
   int64_t operand_pitch = 0;              // bytes from row to row of an operand surface
+  std::vector<const std::byte*> main;     // the same of a flying task's main input
+  int64_t main_pitch = 0;
 };
 
 // False if anything is unmapped, split over regions or overlaps in a way the clear path's order of

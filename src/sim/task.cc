@@ -9,6 +9,7 @@
 #include "src/sim/coverage.h"
 #include "src/sim/datapath.h"
 #include "src/sim/decode.h"
+#include "src/sim/fast_elementwise.h"
 #include "src/sim/hazards.h"
 #include "src/sim/pool_task.h"
 
@@ -138,6 +139,10 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
   int64_t fault = 0;
   if (!FetchChannelOperands(dpu, rdma, *memory, &operands, &fault)) {
     ReportFault<rk::DpuRdmaBsBaseAddr>({fault, false}, view);
+    return report;
+  }
+  if (c == nullptr && context.fast != nullptr &&
+      RunElementwiseFast(dpu, rdma, operands, memory, options.pool)) {
     return report;
   }
   Datapath path;

@@ -12,7 +12,9 @@
 #define HWY_WANT_AVX3_DL
 #include <hwy/targets.h>
 
+#include "src/base/checked.h"
 #include "src/sim/datapath.h"
+#include "src/sim/fast_elementwise.h"
 #include "src/sim/register_file.h"
 #include "src/sim/task_view.h"
 #include "tests/unit/sim_fast/random_task.h"
@@ -106,6 +108,61 @@ TEST(FastPath, EqualsTheClearPathOnEveryTarget) {
     }
   }
   hwy::SetSupportedTargetsForTest(0);
+}
+
+// Both paths on one flying task.
+void CompareElementwise(const RandomTask& task, WorkerPool* pool) {
+  Image clear(task.memory), quick(task.memory);
+  std::vector<ChannelOperands> operands;
+  int64_t fault = 0;
+  ASSERT_TRUE(FetchChannelOperands(task.dpu, task.rdma, clear.space, &operands, &fault));
+  Datapath path;
+  path.dpu = &task.dpu;
+  path.rdma = &task.rdma;
+  path.operands = &operands;
+  ASSERT_FALSE(RunClear(path, &clear.space).fault.has_value());
+  ASSERT_TRUE(RunElementwiseFast(task.dpu, task.rdma, operands, &quick.space, pool));
+  const auto differs = std::mismatch(clear.bytes.begin(), clear.bytes.end(), quick.bytes.begin());
+  ASSERT_TRUE(differs.first == clear.bytes.end())
+      << "byte " << differs.first - clear.bytes.begin() << ": clear "
+      << static_cast<int>(*differs.first) << " fast " << static_cast<int>(*differs.second);
+  // In place, an operation without effect leaves everything as it was.
+  ASSERT_TRUE(task.dpu.dst_base != kOutputAt || clear.bytes != task.memory) << "nothing written";
+}
+
+TEST(FastPath, ElementwiseEqualsTheClearPath) {
+  WorkerPool pool(3);
+  for (uint32_t seed = 1; seed <= kTasks / 4; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ASSERT_NO_FATAL_FAILURE(
+        CompareElementwise(MakeRandomElementwise(seed), seed % 2 == 0 ? &pool : nullptr));
+  }
+}
+
+TEST(FastPath, ElementwiseDeclinesWhatItCannotDo) {
+  const auto accepts = [](const RandomTask& task) {
+    Image image(task.memory);
+    const std::vector<ChannelOperands> operands(RoundUp(64u, 16u));
+    const bool ran = RunElementwiseFast(task.dpu, task.rdma, operands, &image.space, nullptr);
+    EXPECT_TRUE(ran || image.bytes == task.memory) << "a declined task touched memory";
+    return ran;
+  };
+  RandomTask good = MakeRandomElementwise(1);
+  good.dpu.dst_base = kOutputAt;
+  EXPECT_TRUE(accepts(good));
+  RandomTask task = good;
+  task.rdma.src_base = static_cast<int64_t>(kMemoryBytes) - 16;
+  EXPECT_FALSE(accepts(task));
+  task = good;
+  task.dpu.dst_base = task.rdma.src_base + 16;  // not in place: shifted
+  EXPECT_FALSE(accepts(task));
+  task = good;
+  task.dpu.bs.mul = true;
+  task.dpu.bs.shift_positive = task.dpu.bs.shift_negative + 1;
+  EXPECT_FALSE(accepts(task));
+  task = good;
+  task.dpu.out_type = OutType::kInt32;
+  EXPECT_FALSE(accepts(task));
 }
 
 TEST(FastPath, LeavesWhatALaterTaskReuses) {

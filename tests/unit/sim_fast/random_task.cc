@@ -171,7 +171,45 @@ const std::vector<std::byte>& RandomImage() {
   return kImage;
 }
 
+void MakeImage(Random* r, RandomTask* task) {
+  task->memory.resize(kMemoryBytes);
+  // The same bytes elsewhere for each task.
+  const std::vector<std::byte>& image = RandomImage();
+  const auto middle = image.begin() + r->In(0, 1 << 20);
+  std::copy(image.begin(), middle, std::copy(middle, image.end(), task->memory.begin()));
+}
+
 }  // namespace
+
+RandomTask MakeRandomElementwise(uint32_t seed) {
+  Random r(seed);
+  RandomTask task;
+  DpuConfig& d = task.dpu;
+  d.flying = true;
+  d.group = 16;
+  d.channels = r.Chance(60) ? 16 : r.In(1, 64);
+  d.height = r.In(1, 9);
+  d.width = r.Chance(20) ? r.In(100, 700) : r.In(1, 40);
+  d.dst_base = r.Chance(20) ? kFeaturesAt : kOutputAt;  // in place
+  d.line_pitch = int64_t{16} * (d.width + (d.dst_base == kOutputAt && r.Chance(20) ? 2 : 0));
+  d.dst_surf_stride = d.surface_add = d.line_pitch * d.height;
+  MakeOperands(&r, &d, &task.rdma);
+  d.cpend = d.cpend_from_memory = false;
+  d.bs = MakeStage(&r, 40);
+  if (r.Chance(25)) d.bn = MakeStage(&r, 50);
+  task.rdma.bs_mul = task.rdma.bs_cpend = d.bs.mul_from_memory;
+  task.rdma.bs_alu = d.bs.mul_from_memory || d.bs.alu_from_memory;
+  MakeEw(&r, &d, &task.rdma);
+  task.rdma.ew = EwSource::kFlying;
+  task.rdma.src_base = kFeaturesAt;
+  task.rdma.ew_base = r.Chance(10) ? kFeaturesAt : kAddendAt;
+  task.rdma.surf_notch = task.rdma.ew_surf_notch = 0;
+  task.rdma.ew_surf_stride = int64_t{16} * d.width * d.height;
+  d.out_cvt = MakeConverter(&r, r.In(12, 18));
+  if (r.Chance(30)) d.out_cvt = {};
+  MakeImage(&r, &task);
+  return task;
+}
 
 RandomTask MakeRandomTask(uint32_t seed) {
   Random r(seed);
@@ -187,11 +225,7 @@ RandomTask MakeRandomTask(uint32_t seed) {
   d.out_cvt = MakeConverter(&r, r.In(18, 26));
   if (d.out_type != OutType::kInt8 && r.Chance(60)) d.out_cvt = {};
   if (r.Chance(5)) d.residue = r.In(-100000, 100000);
-  task.memory.resize(kMemoryBytes);
-  // The same bytes elsewhere for each task.
-  const std::vector<std::byte>& image = RandomImage();
-  const auto middle = image.begin() + r.In(0, 1 << 20);
-  std::copy(image.begin(), middle, std::copy(middle, image.end(), task.memory.begin()));
+  MakeImage(&r, &task);
   if (r.Chance(30)) {  // padding channels: zero weights, so that some quads vanish
     std::fill_n(task.memory.begin() + kWeightsAt + 64, 0x8000, std::byte{0});
   }

@@ -32,6 +32,8 @@ struct RandomTask {
 
 // The same task for the same seed; every seed is a task the fast path must take.
 RandomTask MakeRandomTask(uint32_t seed);
+// A flying int8 task of one or two tensors; `conv` means nothing.
+RandomTask MakeRandomElementwise(uint32_t seed);
 
 }  // namespace npu::sim
 

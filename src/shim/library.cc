@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens when the library is loaded and when the process ends.
+#include "src/shim/process.h"
+#include "src/shim/real.h"
+
+namespace {
+
+__attribute__((constructor)) void Load() {
+  (void)npu::shim::Real();
+  (void)npu::shim::Process::Get();
+}
+
+__attribute__((destructor)) void Unload() { npu::shim::Process::Get().Shutdown(); }
+
+}  // namespace

@@ -71,6 +71,7 @@ std::vector<Verdict> Examine(const ir::Graph& graph, const CompileOptions& optio
       verdict.reason = routed.status().reason();
       verdict.text = routed.status().message();
     }
+    if (options.progress) options.progress(n + 1, graph.nodes.size());
   }
   return verdicts;
 }
@@ -94,6 +95,7 @@ Result<std::unique_ptr<CompiledProgram>> Compile(const ir::Graph& graph,
     }
     on_npu.push_back(route->npu != nullptr);
     routed.push_back(std::move(route).value());
+    if (options.progress) options.progress(routed.size(), program->graph.nodes.size());
   }
   StepBuilder builder(program.get());
   for (int32_t node : ScheduleNodes(program->graph, on_npu)) {

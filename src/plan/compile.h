@@ -2,6 +2,8 @@
 #ifndef SRC_PLAN_COMPILE_H_
 #define SRC_PLAN_COMPILE_H_
 
+#include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +21,8 @@ enum class Requant : uint8_t { kChip, kExact };
 struct CompileOptions {
   std::string chip = "rk3588";
   Requant requant = Requant::kChip;
+  // Told after each node how many of how many are done; may be empty.
+  std::function<void(size_t done, size_t total)> progress = {};
 };
 
 // Whether a node can run in a partition, and why not.

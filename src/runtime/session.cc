@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "src/base/progress.h"
 #include "src/layout/pack.h"
 #include "src/runtime/buffers.h"
 #include "src/runtime/host_path.h"
@@ -123,8 +124,12 @@ Status SessionImpl::RunOnHost(Inputs inputs, Outputs outputs) {
 
 Status SessionImpl::RunOnDevice() {
   statistics_.modelled_us = 0.0;
+  Progress progress(options_.logger, device_->info().simulated
+                                         ? "inference on the simulated NPU, steps"
+                                         : "inference, steps");
   for (size_t s = 0; s < prepared_.size(); ++s) {
     NPU_RETURN_IF_ERROR(RunStep(program_->steps[s], &prepared_[s]));
+    progress.Step(s + 1, prepared_.size());
   }
   verify_pending_ = false;
   return OkStatus();
@@ -182,7 +187,9 @@ Status SessionImpl::RunJob(const device::Job& job) {
 // One submit an operation, so that its input is still in memory when its output is checked.
 Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepared) {
   for (device::Buffer* buffer : prepared->flush) NPU_RETURN_IF_ERROR(buffer->EndCpuAccess());
+  Progress progress(options_.logger, "checking the first inference, NPU operations");
   for (const plan::NpuOp& op : step.ops) {
+    progress.Step(static_cast<size_t>(&op - step.ops.data()), step.ops.size());
     NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1}, step.chainable)));
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.input)->BeginCpuAccess());
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.output)->BeginCpuAccess());

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "src/base/progress.h"
 #include "src/frontends/tflite/builtin_ops.h"
 #include "src/frontends/tflite/op_import.h"
 #include "src/plan/summary.h"
@@ -120,8 +121,11 @@ void Planner::ExamineNodes() {
     for (const int32_t node : nodes) Decline(node, Reworded(status, "", "model.inconsistent"));
     return;
   }
+  plan::CompileOptions options = options_;
+  Progress progress(claim_.logger, "examining the model, operations");
+  options.progress = [&](size_t done, size_t total) { progress.Step(done, total); };
   const std::vector<plan::Verdict> verdicts =
-      claim_.engine->Examine(imported.value().graph, options_);
+      claim_.engine->Examine(imported.value().graph, options);
   for (size_t i = 0; i < nodes.size(); ++i) {
     if (i >= verdicts.size()) {
       Decline(nodes[i], Status(ErrorCode::kInternal, "the compiler gave no verdict", "internal"));
@@ -286,7 +290,10 @@ Result<CompiledPartition> CompilePartition(abi::Context* context, const ClaimCon
                   "model.inconsistent");
   }
   NPU_RETURN_IF_ERROR(claim.engine->Verify(imported.graph));
-  auto program = claim.engine->Compile(imported.graph, CompileOptionsOf(claim));
+  plan::CompileOptions options = CompileOptionsOf(claim);
+  Progress progress(claim.logger, "compiling, operations");
+  options.progress = [&](size_t done, size_t total) { progress.Step(done, total); };
+  auto program = claim.engine->Compile(imported.graph, options);
   if (!program.ok()) return Reworded(program.status(), "does not compile: ", "partition.compile");
   CompiledPartition partition;
   partition.nodes.assign(nodes.begin(), nodes.end());

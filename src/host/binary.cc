@@ -2,11 +2,10 @@
 // ADD, SUB and MUL with broadcasting, in both orders.
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <vector>
+#include <utility>
 
 #include "src/arith/tflite.h"
-#include "src/host/image.h"
+#include "src/host/broadcast.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
 #include "src/host/simd.h"
@@ -35,23 +34,22 @@ struct BinaryArithmetic {
     left.fill(std::max(m.exponent, 0));
     right.fill(std::max(-m.exponent, 0));
   }
-  void Row(const uint8_t* pa, size_t step_a, const uint8_t* pb, size_t step_b, size_t count,
-           int8_t* to) const {
+  void Row(const BroadcastRow& row) const {
     const RequantizeArrays arrays{.bias = bias.data(),
                                   .multiplier = multiplier.data(),
                                   .left = left.data(),
                                   .right = right.data()};
     std::array<int32_t, kBlock> values;
-    for (size_t done = 0; done < count; done += kBlock) {
-      const size_t n = std::min(kBlock, count - done);
-      const uint8_t* from_a = pa + done * step_a;
-      const uint8_t* from_b = pb + done * step_b;
+    for (size_t done = 0; done < row.count; done += kBlock) {
+      const size_t n = std::min(kBlock, row.count - done);
+      const uint8_t* from_a = row.a + done * row.step_a;
+      const uint8_t* from_b = row.b + done * row.step_b;
       for (size_t i = 0; i < n; ++i) {
-        const int32_t va = a[from_a[i * step_a]];
-        const int32_t vb = b[from_b[i * step_b]];
+        const int32_t va = a[from_a[i * row.step_a]];
+        const int32_t vb = b[from_b[i * row.step_b]];
         values[i] = product ? va * vb : va + vb;
       }
-      RequantizeDouble(values.data(), arrays, n, output_zero, clamp.min, clamp.max, to + done);
+      RequantizeDouble(values.data(), arrays, n, output_zero, clamp.min, clamp.max, row.out + done);
     }
   }
 };
@@ -94,177 +92,31 @@ BinaryArithmetic MakeArithmetic(const ir::BinaryParams& params, const ir::Quanti
   return arithmetic;
 }
 
-// A loop nest over the output; strides in bytes, 0 where an operand is broadcast.
-struct Loop {
-  size_t count = 1;
-  size_t a = 0, b = 0, out = 0;
-};
-
-constexpr size_t kMaxLoops = Shape::kMaxRank + 1;
-
-struct Nest {
-  std::array<Loop, kMaxLoops> loops{};  // outermost first
-  size_t depth = 0;
-
-  // Joins the new innermost loop with the one around it where both walk on without a jump.
-  void Push(const Loop& inner) {
-    if (inner.count == 1) return;
-    if (depth > 0) {
-      Loop& outer = loops[depth - 1];
-      if (outer.a == inner.a * inner.count && outer.b == inner.b * inner.count &&
-          outer.out == inner.out * inner.count) {
-        outer = {outer.count * inner.count, inner.a, inner.b, inner.out};
-        return;
-      }
-    }
-    loops[depth++] = inner;
-  }
-};
-
-// One operand: its extents right-aligned to the output's rank, and for constants its bytes. Those
-// are stored with the channels of a pixel padded to whole cube groups, so that the same copy serves
-// both orders.
-struct Operand {
-  Shape shape;
-  std::vector<uint8_t> constant;
-  size_t padded_channels = 0;  // constants: bytes between pixels
-};
-
-Operand MakeOperand(const ir::Value& value, size_t rank) {
-  Operand operand;
-  std::vector<int32_t> dims(rank, 1);
-  const std::span<const int32_t> own = value.type.shape.dims();
-  std::copy(own.begin(), own.end(), dims.end() - static_cast<ptrdiff_t>(own.size()));
-  operand.shape = Shape::From(dims).value_or(Shape{});
-  if (!value.is_constant()) return operand;
-  const size_t channels = rank == 0 ? 1 : static_cast<size_t>(operand.shape.back(0));
-  operand.padded_channels = channels == 1 ? 1 : RoundUp<size_t>(channels, layout::kAtomBytes);
-  const size_t pixels = value.constant.size() / channels;
-  operand.constant.assign(pixels * operand.padded_channels, 0);
-  for (size_t i = 0; i < pixels; ++i) {
-    std::memcpy(operand.constant.data() + i * operand.padded_channels,
-                value.constant.data() + i * channels, channels);
-  }
-  return operand;
-}
-
-// Byte strides of one operand for every axis of the output in row-major order.
-std::array<size_t, Shape::kMaxRank> RowMajorStrides(const Operand& operand) {
-  std::array<size_t, Shape::kMaxRank> strides{};
-  size_t stride = 1;
-  for (size_t axis = operand.shape.rank(); axis-- > 0;) {
-    const auto extent = static_cast<size_t>(operand.shape[axis]);
-    strides[axis] = extent == 1 ? 0 : stride;
-    const bool innermost = axis + 1 == operand.shape.rank();
-    stride *= innermost && operand.padded_channels > 0 ? operand.padded_channels : extent;
-  }
-  return strides;
-}
-
-// The same for the loops (group, row, column, lane) of a cube.
-std::array<size_t, 4> CubeStrides(const Operand& operand, const layout::TensorView& view) {
-  const auto extent = [&](size_t i) { return static_cast<size_t>(operand.shape.back(i)); };
-  const bool constant = operand.padded_channels > 0;
-  const size_t pixel = constant ? operand.padded_channels : layout::kAtomBytes;
-  const size_t group = constant ? layout::kAtomBytes : static_cast<size_t>(view.surface_bytes);
-  return {extent(0) == 1 ? 0 : group, extent(2) == 1 ? 0 : extent(1) * pixel,
-          extent(1) == 1 ? 0 : pixel, extent(0) == 1 ? size_t{0} : size_t{1}};
-}
-
 class BinaryKernel final : public Kernel {
  public:
-  BinaryKernel(const BinaryArithmetic& arithmetic, Operand a, Operand b, const Shape& output)
-      : arithmetic_(arithmetic), a_(std::move(a)), b_(std::move(b)), output_(output) {
-    cubes_ = output.rank() == 4 && output[0] == 1;
-  }
+  BinaryKernel(const BinaryArithmetic& arithmetic, Broadcast broadcast)
+      : arithmetic_(arithmetic), broadcast_(std::move(broadcast)) {}
 
-  OrderSupport order_support() const override {
-    return cubes_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
-  }
+  OrderSupport order_support() const override { return broadcast_.order_support(); }
   void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
-    const Nest nest = outputs[0].order == layout::Order::kCube
-                          ? CubeNest(inputs[0], inputs[1], outputs[0])
-                          : RowMajorNest();
-    Walk(nest, Bytes(a_, inputs[0]), Bytes(b_, inputs[1]), outputs[0].as<int8_t>());
+    broadcast_.ForEachRow(inputs, outputs[0],
+                          [&](const BroadcastRow& row) { arithmetic_.Row(row); });
   }
 
  private:
-  static const uint8_t* Bytes(const Operand& operand, const layout::TensorView& view) {
-    return operand.padded_channels > 0 ? operand.constant.data() : view.as<const uint8_t>();
-  }
-
-  Nest RowMajorNest() const {
-    const auto a = RowMajorStrides(a_);
-    const auto b = RowMajorStrides(b_);
-    Nest nest;
-    auto stride = static_cast<size_t>(output_.elements());
-    for (size_t axis = 0; axis < output_.rank(); ++axis) {
-      const auto count = static_cast<size_t>(output_[axis]);
-      stride /= count;
-      nest.Push({count, a[axis], b[axis], stride});
-    }
-    return nest;
-  }
-
-  Nest CubeNest(const layout::TensorView& a, const layout::TensorView& b,
-                const layout::TensorView& out) const {
-    const auto sa = CubeStrides(a_, a);
-    const auto sb = CubeStrides(b_, b);
-    const auto h = static_cast<size_t>(output_[1]);
-    const auto w = static_cast<size_t>(output_[2]);
-    const size_t groups = CeilDiv(static_cast<size_t>(output_[3]), size_t{layout::kAtomBytes});
-    Nest nest;
-    nest.Push({groups, sa[0], sb[0], static_cast<size_t>(out.surface_bytes)});
-    nest.Push({h, sa[1], sb[1], w * layout::kAtomBytes});
-    nest.Push({w, sa[2], sb[2], layout::kAtomBytes});
-    nest.Push({layout::kAtomBytes, sa[3], sb[3], 1});
-    return nest;
-  }
-
-  void Walk(const Nest& nest, const uint8_t* a, const uint8_t* b, int8_t* out) const {
-    if (nest.depth == 0) {
-      arithmetic_.Row(a, 0, b, 0, 1, out);
-      return;
-    }
-    const size_t outer = nest.depth - 1;
-    const Loop& inner = nest.loops[outer];
-    std::array<size_t, kMaxLoops> at{};
-    while (true) {
-      arithmetic_.Row(a, inner.a, b, inner.b, inner.count, out);
-      size_t level = outer;
-      while (level > 0) {
-        const Loop& loop = nest.loops[level - 1];
-        a += loop.a;
-        b += loop.b;
-        out += loop.out;
-        if (++at[level - 1] < loop.count) break;
-        a -= loop.a * loop.count;
-        b -= loop.b * loop.count;
-        out -= loop.out * loop.count;
-        at[level - 1] = 0;
-        --level;
-      }
-      if (level == 0) return;
-    }
-  }
-
   BinaryArithmetic arithmetic_;
-  Operand a_, b_;
-  Shape output_;
-  bool cubes_ = false;
+  Broadcast broadcast_;
 };
 
 }  // namespace
 
 KernelResult MakeBinary(const ir::Graph& graph, const ir::Node& node) {
   const auto& params = std::get<ir::BinaryParams>(node.params);
-  const ir::Value& a = graph.input(node, 0);
-  const ir::Value& b = graph.input(node, 1);
-  const ir::TensorType& output = graph.output(node).type;
   return KernelResult(std::make_unique<BinaryKernel>(
-      MakeArithmetic(params, a.type.quant, b.type.quant, output),
-      MakeOperand(a, output.shape.rank()), MakeOperand(b, output.shape.rank()), output.shape));
+      MakeArithmetic(params, graph.input(node, 0).type.quant, graph.input(node, 1).type.quant,
+                     graph.output(node).type),
+      Broadcast(graph, node)));
 }
 
 }  // namespace npu::host

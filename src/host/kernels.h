@@ -20,9 +20,12 @@ KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node);          
 KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node);  // 4.2
 KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node);   // 4.3
 KernelResult MakeBinary(const ir::Graph& graph, const ir::Node& node);           // 4.5, 4.6
+KernelResult MakeDiv(const ir::Graph& graph, const ir::Node& node);              // 4.6
+KernelResult MakeMaximumMinimum(const ir::Graph& graph, const ir::Node& node);   // 4.7
+KernelResult MakePrelu(const ir::Graph& graph, const ir::Node& node);            // 4.12
 KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node);           // 4.8
 KernelResult MakeConcatenation(const ir::Graph& graph, const ir::Node& node);    // 4.9
-KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node);            // 4.10-4.14
+KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node);            // 4.10-4.14, 4.20
 KernelResult MakeSoftmax(const ir::Graph& graph, const ir::Node& node);          // 4.15 REF
 KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node);             // 4.17 B
 KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);   // 4.18

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// RELU, RELU_N1_TO_1, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH as tables.
+// RELU, RELU_N1_TO_1, RELU_0_TO_1, RELU6, LEAKY_RELU, LOGISTIC, TANH, HARD_SWISH, ELU, EXP, ABS and
+// RSQRT as tables.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "src/arith/fixed_point.h"
 #include "src/arith/rounding.h"
 #include "src/arith/tflite.h"
 #include "src/host/kernels.h"
@@ -115,11 +117,11 @@ ByteTable Fill(DataType dtype, const Fn& entry) {
   return table;
 }
 
-ByteTable ReluTable(DataType dtype, const UnaryQuant& q, ir::Activation activation,
-                    const ir::TensorType& output) {
+ByteTable ReluTable(DataType dtype, const UnaryQuant& q, float low, float high) {
   const QuantizedMultiplier m =
       arith::QuantizeMultiplier(static_cast<double>(q.input_scale / q.output_scale));
-  const QuantizedRange clamp = ActivationClamp(activation, output);
+  const QuantizedRange clamp =
+      arith::ActivationRange(low, high, q.output_scale, q.output_zero, q.range);
   return Fill(dtype, [&](int32_t value) { return ReluEntry(q, m, clamp, value); });
 }
 
@@ -129,6 +131,35 @@ ByteTable LeakyReluTable(DataType dtype, const UnaryQuant& q, float alpha) {
   const QuantizedMultiplier slope =
       arith::QuantizeMultiplier(static_cast<double>(q.input_scale * alpha / q.output_scale));
   return Fill(dtype, [&](int32_t value) { return LeakyReluEntry(q, identity, slope, value); });
+}
+
+// 4.20: equal scales move the distance only.
+ByteTable AbsTable(DataType dtype, const UnaryQuant& q) {
+  const QuantizedMultiplier m =
+      arith::QuantizeMultiplier(static_cast<double>(q.input_scale / q.output_scale));
+  const bool same = q.input_scale == q.output_scale;
+  return Fill(dtype, [&](int32_t value) {
+    const int32_t d = std::abs(value - q.input_zero);
+    return ClampTo(q.range,
+                   int64_t{q.output_zero} + (same ? d : MultiplyByQuantizedMultiplier(d, m)));
+  });
+}
+
+// 4.20: 2^20 / sqrt(d), rescaled. Below the zero point TFLite fails; the support rule leaves no
+// such value.
+ByteTable RsqrtTable(DataType dtype, const UnaryQuant& q) {
+  constexpr int kFraction = 20;
+  QuantizedMultiplier scale = arith::QuantizeMultiplier(
+      1.0 / static_cast<double>(std::sqrt(q.input_scale) * q.output_scale));
+  scale.exponent -= kFraction;
+  return Fill(dtype, [&](int32_t value) {
+    const int32_t d = value - q.input_zero;
+    if (d <= 0) return q.range.max;
+    QuantizedMultiplier root = arith::InverseSquareRoot(d);
+    root.exponent += kFraction;
+    const int32_t fine = MultiplyByQuantizedMultiplier(1, root);
+    return ClampTo(q.range, int64_t{q.output_zero} + MultiplyByQuantizedMultiplier(fine, scale));
+  });
 }
 
 ByteTable MakeTable(const ir::UnaryParams& params, const ir::TensorType& input,
@@ -141,11 +172,13 @@ ByteTable MakeTable(const ir::UnaryParams& params, const ir::TensorType& input,
   const DataType dtype = input.dtype;
   switch (params.kind) {
     case ir::UnaryKind::kRelu:
-      return ReluTable(dtype, q, ir::Activation::kRelu, output);
+      return ReluTable(dtype, q, 0.0F, std::numeric_limits<float>::infinity());
     case ir::UnaryKind::kReluN1To1:
-      return ReluTable(dtype, q, ir::Activation::kReluN1To1, output);
+      return ReluTable(dtype, q, -1.0F, 1.0F);
     case ir::UnaryKind::kRelu6:
-      return ReluTable(dtype, q, ir::Activation::kRelu6, output);
+      return ReluTable(dtype, q, 0.0F, 6.0F);
+    case ir::UnaryKind::kRelu0To1:
+      return ReluTable(dtype, q, 0.0F, 1.0F);
     case ir::UnaryKind::kLeakyRelu:
       return LeakyReluTable(dtype, q, params.alpha);
     case ir::UnaryKind::kLogistic:
@@ -158,6 +191,20 @@ ByteTable MakeTable(const ir::UnaryParams& params, const ir::TensorType& input,
         return FloatEntry(
             q, [](float x) { return std::tanh(x); }, value);
       });
+    case ir::UnaryKind::kElu:
+      return Fill(dtype, [&](int32_t value) {
+        return FloatEntry(
+            q, [](float x) { return x < 0.0F ? std::expm1(x) : x; }, value);
+      });
+    case ir::UnaryKind::kExp:
+      return Fill(dtype, [&](int32_t value) {
+        return FloatEntry(
+            q, [](float x) { return std::exp(x); }, value);
+      });
+    case ir::UnaryKind::kAbs:
+      return AbsTable(dtype, q);
+    case ir::UnaryKind::kRsqrt:
+      return RsqrtTable(dtype, q);
     case ir::UnaryKind::kHardSwish:
       break;
   }

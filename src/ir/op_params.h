@@ -36,10 +36,10 @@ struct FullyConnectedParams {
   bool keep_num_dims = false;
 };
 
-enum class BinaryKind : uint8_t { kAdd, kSub, kMul };
+enum class BinaryKind : uint8_t { kAdd, kSub, kMul, kDiv, kMaximum, kMinimum };
 struct BinaryParams {
   BinaryKind kind = BinaryKind::kAdd;
-  Activation activation = Activation::kNone;
+  Activation activation = Activation::kNone;  // none for MAXIMUM and MINIMUM
 };
 
 enum class PoolKind : uint8_t { kAverage, kMax };
@@ -73,11 +73,19 @@ enum class UnaryKind : uint8_t {
   kLogistic,
   kHardSwish,
   kTanh,
+  kRelu0To1,
+  kElu,
+  kExp,
+  kAbs,
+  kRsqrt,
 };
 struct UnaryParams {
   UnaryKind kind = UnaryKind::kRelu;
   float alpha = 0.0F;  // LEAKY_RELU
 };
+
+// PRELU: input 1 is the slope, broadcast to input 0.
+struct PreluParams {};
 
 struct SoftmaxParams {
   float beta = 1.0F;
@@ -95,7 +103,7 @@ struct DequantizeParams {};
 using OpParams = std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams,
                               BinaryParams, Pool2dParams, MeanParams, ConcatenationParams,
                               ReshapeParams, PadParams, UnaryParams, SoftmaxParams,
-                              ResizeBilinearParams, QuantizeParams, DequantizeParams>;
+                              ResizeBilinearParams, QuantizeParams, DequantizeParams, PreluParams>;
 
 }  // namespace npu::ir
 

@@ -19,6 +19,12 @@ struct NameOf {
         return "SUB";
       case BinaryKind::kMul:
         return "MUL";
+      case BinaryKind::kDiv:
+        return "DIV";
+      case BinaryKind::kMaximum:
+        return "MAXIMUM";
+      case BinaryKind::kMinimum:
+        return "MINIMUM";
     }
     return "?";
   }
@@ -45,6 +51,16 @@ struct NameOf {
         return "HARD_SWISH";
       case UnaryKind::kTanh:
         return "TANH";
+      case UnaryKind::kRelu0To1:
+        return "RELU_0_TO_1";
+      case UnaryKind::kElu:
+        return "ELU";
+      case UnaryKind::kExp:
+        return "EXP";
+      case UnaryKind::kAbs:
+        return "ABS";
+      case UnaryKind::kRsqrt:
+        return "RSQRT";
     }
     return "?";
   }
@@ -52,6 +68,7 @@ struct NameOf {
   std::string_view operator()(const ResizeBilinearParams&) const { return "RESIZE_BILINEAR"; }
   std::string_view operator()(const QuantizeParams&) const { return "QUANTIZE"; }
   std::string_view operator()(const DequantizeParams&) const { return "DEQUANTIZE"; }
+  std::string_view operator()(const PreluParams&) const { return "PRELU"; }
 };
 
 std::string Ids(const std::vector<ValueId>& ids) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of the elementwise operations. Source: tflite-delegate 4.5, 4.6, 4.10-4.14, 4.23.
+// Rules of the elementwise operations of one operand. Source:
+// tflite-delegate 4.10-4.14, 4.20, 4.23.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,37 +12,30 @@
 namespace npu::ops {
 namespace {
 
-constexpr size_t kMaxBroadcastRank = 6;
-
-// NumPy's rule, right-aligned.
-bool Broadcasts(const Shape& from, const Shape& to) {
-  if (from.rank() > to.rank()) return false;
-  for (size_t i = 0; i < from.rank(); ++i) {
-    if (from.back(i) != to.back(i) && from.back(i) != 1) return false;
-  }
-  return true;
-}
-
-// Every extent of the output comes from one of the operands.
-bool CoveredBy(const Shape& a, const Shape& b, const Shape& out) {
-  const auto extent = [](const Shape& s, size_t i) { return i < s.rank() ? s.back(i) : 1; };
-  if (out.rank() != std::max(a.rank(), b.rank())) return false;
-  for (size_t i = 0; i < out.rank(); ++i) {
-    if (std::max(extent(a, i), extent(b, i)) != out.back(i)) return false;
-  }
-  return true;
-}
-
-Status CheckBinaryScales(const ir::BinaryParams& params, float a, float b, float out) {
-  if (params.kind == ir::BinaryKind::kMul) {
-    return CheckMultiplier(static_cast<double>(a * b / out));
-  }
-  const double twice_max = 2.0 * static_cast<double>(std::max(a, b));
-  return CheckMultiplier(twice_max / static_cast<double>(static_cast<float>(1 << 20) * out));
-}
-
 bool IsScale(const ir::TensorType& type, float scale, int32_t zero_point) {
   return type.quant.scale() == scale && type.quant.zero_point() == zero_point;
+}
+
+// The largest real value of an int8 tensor.
+float LargestReal(const ir::TensorType& type) {
+  return type.quant.scale() * static_cast<float>(127 - type.quant.zero_point());
+}
+
+// Table entries go through int32 in TFLite; beyond it the conversion depends on the machine.
+Status CheckTableValue(float largest, const ir::TensorType& out) {
+  const float stored = largest * (1.0F / out.quant.scale());
+  if (std::isfinite(1.0F / out.quant.scale()) && stored < float{1 << 30}) return OkStatus();
+  return Unsupported(Reason::kQuantRange, fmt::format("{:g} as {}", largest, out.ToString()));
+}
+
+// TFLite fails on inputs below the zero point: only tensors that cannot hold one.
+Status CheckRsqrt(const ir::TensorType& in, const ir::TensorType& out) {
+  if (in.quant.zero_point() != -128) {
+    return Unsupported(Reason::kQuantRange,
+                       fmt::format("{} may hold negative values", in.ToString()));
+  }
+  return CheckMultiplier(1.0 /
+                         static_cast<double>(std::sqrt(in.quant.scale()) * out.quant.scale()));
 }
 
 Status CheckHardSwish(float in, float out) {
@@ -56,6 +50,12 @@ Status CheckHardSwish(float in, float out) {
   return OkStatus();
 }
 
+// Operations that TFLite has for int8 alone.
+bool IsInt8Only(ir::UnaryKind kind) {
+  return kind == ir::UnaryKind::kElu || kind == ir::UnaryKind::kExp ||
+         kind == ir::UnaryKind::kAbs || kind == ir::UnaryKind::kRsqrt;
+}
+
 Status CheckUnaryScales(const ir::UnaryParams& params, const ir::TensorType& in,
                         const ir::TensorType& out) {
   const float ratio = in.quant.scale() / out.quant.scale();
@@ -63,6 +63,7 @@ Status CheckUnaryScales(const ir::UnaryParams& params, const ir::TensorType& in,
     case ir::UnaryKind::kRelu:
     case ir::UnaryKind::kReluN1To1:
     case ir::UnaryKind::kRelu6:
+    case ir::UnaryKind::kRelu0To1:
       return CheckMultiplier(static_cast<double>(ratio));
     case ir::UnaryKind::kLeakyRelu:
       NPU_RETURN_IF_ERROR(CheckMultiplier(static_cast<double>(ratio)));
@@ -73,8 +74,15 @@ Status CheckUnaryScales(const ir::UnaryParams& params, const ir::TensorType& in,
       return Unsupported(Reason::kQuantRange,
                          fmt::format("{}, where TFLite defines s=1/256 z=-128", out.ToString()));
     case ir::UnaryKind::kTanh:
-      if (std::isfinite(1.0F / out.quant.scale())) return OkStatus();
-      return Unsupported(Reason::kQuantRange, out.ToString());
+      return CheckTableValue(1.0F, out);
+    case ir::UnaryKind::kElu:
+      return CheckTableValue(std::max(1.0F, LargestReal(in)), out);
+    case ir::UnaryKind::kExp:
+      return CheckTableValue(std::exp(LargestReal(in)), out);
+    case ir::UnaryKind::kAbs:
+      return CheckMultiplier(static_cast<double>(ratio));
+    case ir::UnaryKind::kRsqrt:
+      return CheckRsqrt(in, out);
     case ir::UnaryKind::kHardSwish:
       break;
   }
@@ -102,35 +110,15 @@ Status CheckConversion(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
-Status CheckBinary(const ir::Graph& graph, const ir::Node& node) {
-  NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 2));
-  const ir::Value& a = graph.input(node, 0);
-  const ir::Value& b = graph.input(node, 1);
-  const ir::TensorType& out = graph.output(node).type;
-  NPU_RETURN_IF_ERROR(CheckInt8(a.type));
-  NPU_RETURN_IF_ERROR(CheckInt8(b.type));
-  NPU_RETURN_IF_ERROR(CheckInt8(out));
-  if (a.is_constant() && b.is_constant()) return Unsupported(Reason::kConstantInput, "both");
-  if (out.shape.rank() > kMaxBroadcastRank) {
-    return Unsupported(Reason::kShapeRank, out.shape.ToString());
-  }
-  if (!Broadcasts(a.type.shape, out.shape) || !Broadcasts(b.type.shape, out.shape) ||
-      !CoveredBy(a.type.shape, b.type.shape, out.shape)) {
-    return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("{} and {} to {}", a.type.shape.ToString(),
-                                   b.type.shape.ToString(), out.shape.ToString()));
-  }
-  return CheckBinaryScales(std::get<ir::BinaryParams>(node.params), a.type.quant.scale(),
-                           b.type.quant.scale(), out.quant.scale());
-}
-
 Status CheckUnary(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConversion(graph, node));
   const ir::TensorType& in = graph.input(node, 0).type;
   const ir::TensorType& out = graph.output(node).type;
   NPU_RETURN_IF_ERROR(CheckInt8(in));
   NPU_RETURN_IF_ERROR(CheckInt8(out));
-  return CheckUnaryScales(std::get<ir::UnaryParams>(node.params), in, out);
+  const auto& params = std::get<ir::UnaryParams>(node.params);
+  if (in.rebased_uint8 && IsInt8Only(params.kind)) return Unsupported(Reason::kTypeOnlyInt8);
+  return CheckUnaryScales(params, in, out);
 }
 
 Status CheckQuantize(const ir::Graph& graph, const ir::Node& node) {

@@ -77,12 +77,22 @@ std::optional<ir::OpParams> ConvParams(const std::string& op, const Options& o) 
 
 std::optional<ir::OpParams> UnaryOrBinaryParams(const std::string& op, const Options& o) {
   static const std::map<std::string, ir::UnaryKind> kUnary = {
-      {"RELU", ir::UnaryKind::kRelu},           {"RELU_N1_TO_1", ir::UnaryKind::kReluN1To1},
-      {"RELU6", ir::UnaryKind::kRelu6},         {"LEAKY_RELU", ir::UnaryKind::kLeakyRelu},
-      {"LOGISTIC", ir::UnaryKind::kLogistic},   {"TANH", ir::UnaryKind::kTanh},
-      {"HARD_SWISH", ir::UnaryKind::kHardSwish}};
+      {"RELU", ir::UnaryKind::kRelu},
+      {"RELU_N1_TO_1", ir::UnaryKind::kReluN1To1},
+      {"RELU6", ir::UnaryKind::kRelu6},
+      {"LEAKY_RELU", ir::UnaryKind::kLeakyRelu},
+      {"LOGISTIC", ir::UnaryKind::kLogistic},
+      {"TANH", ir::UnaryKind::kTanh},
+      {"HARD_SWISH", ir::UnaryKind::kHardSwish},
+      {"RELU_0_TO_1", ir::UnaryKind::kRelu0To1},
+      {"ELU", ir::UnaryKind::kElu},
+      {"EXP", ir::UnaryKind::kExp},
+      {"ABS", ir::UnaryKind::kAbs},
+      {"RSQRT", ir::UnaryKind::kRsqrt}};
   static const std::map<std::string, ir::BinaryKind> kBinary = {
-      {"ADD", ir::BinaryKind::kAdd}, {"SUB", ir::BinaryKind::kSub}, {"MUL", ir::BinaryKind::kMul}};
+      {"ADD", ir::BinaryKind::kAdd},         {"SUB", ir::BinaryKind::kSub},
+      {"MUL", ir::BinaryKind::kMul},         {"DIV", ir::BinaryKind::kDiv},
+      {"MAXIMUM", ir::BinaryKind::kMaximum}, {"MINIMUM", ir::BinaryKind::kMinimum}};
   if (const auto unary = kUnary.find(op); unary != kUnary.end()) {
     return ir::UnaryParams{.kind = unary->second, .alpha = o.Float("alpha", 0.0F)};
   }
@@ -102,6 +112,7 @@ std::optional<ir::OpParams> OtherParams(const std::string& op, const Options& o)
     return ir::ResizeBilinearParams{.align_corners = o.Bool("alignCorners"),
                                     .half_pixel_centers = o.Bool("halfPixelCenters")};
   }
+  if (op == "PRELU") return ir::PreluParams{};
   if (op == "QUANTIZE") return ir::QuantizeParams{};
   if (op == "DEQUANTIZE") return ir::DequantizeParams{};
   return std::nullopt;

@@ -185,8 +185,8 @@ TEST_F(OpModels, SingleOperatorsEqualReference) {
             << " of them on cubes too\nnot in this slice:";
   for (const auto& [name, count] : other) std::cout << ' ' << name << ' ' << count;
   std::cout << '\n';
-  // The int8 models of the operations of this slice, counted in the index.
-  EXPECT_EQ(tally.total, 102);
+  // At least the int8 models of the operations that are there, counted in the index.
+  EXPECT_GE(tally.total, 112);
   EXPECT_GE(tally.cubes, 60);
 }
 

@@ -30,10 +30,19 @@ enum BuiltinOp : int32_t {
   kPad = 34,
   kMean = 40,
   kSub = 41,
+  kDiv = 42,
+  kExp = 47,
   kDelegate = 51,
+  kPrelu = 54,
+  kMaximum = 55,
+  kMinimum = 57,
+  kRsqrt = 76,
   kLeakyRelu = 98,
+  kAbs = 101,
+  kElu = 111,
   kQuantize = 114,
   kHardSwish = 117,
+  kRelu0To1 = 152,
 };
 
 // "CONV_2D"; empty for a code this library does not know.

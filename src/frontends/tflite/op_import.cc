@@ -117,6 +117,12 @@ Result<ir::OpParams> ImportConcatenation(const abi::Node& node) {
   return ir::OpParams(ir::ConcatenationParams{.axis = p.axis});
 }
 
+// MAXIMUM and MINIMUM come without attributes.
+template <ir::BinaryKind kKind>
+Result<ir::OpParams> ImportChoice(const abi::Node&) {
+  return ir::OpParams(ir::BinaryParams{.kind = kKind});
+}
+
 template <ir::UnaryKind kKind>
 Result<ir::OpParams> ImportUnary(const abi::Node&) {
   return ir::OpParams(ir::UnaryParams{.kind = kKind});
@@ -177,6 +183,15 @@ constexpr std::array kImports = {
     OpImport{kPad, false, ImportPlain<ir::PadParams>},
     OpImport{kMean, true, ImportMean},
     OpImport{kSub, true, ImportBinary<ir::BinaryKind::kSub>},
+    OpImport{kDiv, true, ImportBinary<ir::BinaryKind::kDiv>},
+    OpImport{kMaximum, false, ImportChoice<ir::BinaryKind::kMaximum>},
+    OpImport{kMinimum, false, ImportChoice<ir::BinaryKind::kMinimum>},
+    OpImport{kRelu0To1, false, ImportUnary<ir::UnaryKind::kRelu0To1>},
+    OpImport{kElu, false, ImportUnary<ir::UnaryKind::kElu>},
+    OpImport{kExp, false, ImportUnary<ir::UnaryKind::kExp>},
+    OpImport{kAbs, false, ImportUnary<ir::UnaryKind::kAbs>},
+    OpImport{kRsqrt, false, ImportUnary<ir::UnaryKind::kRsqrt>},
+    OpImport{kPrelu, false, ImportPlain<ir::PreluParams>},
     OpImport{kLeakyRelu, true, ImportLeakyRelu},
     OpImport{kQuantize, false, ImportPlain<ir::QuantizeParams>},
     OpImport{kHardSwish, false, ImportUnary<ir::UnaryKind::kHardSwish>},

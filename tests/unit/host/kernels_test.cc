@@ -152,6 +152,50 @@ TEST(Binary, KeepsItsConstantOperand) {
   EXPECT_EQ(Compute(one, MakeBinary, {{1, 2, 3, 4}}), (Bytes{49, 58, 47, 56}));
 }
 
+TEST(Binary, ReadsAScalarOfRank0) {
+  OneNode one(ir::BinaryParams{.kind = ir::BinaryKind::kMul});
+  one.Constant(Int8Type({}, 1.0F, 1), Bytes{4})
+      .Input(Int8Type({2, 2}, 1.0F, 0))
+      .Output(Int8Type({2, 2}, 1.0F, 0));
+  EXPECT_EQ(Compute(one, MakeBinary, {{1, 2, -3, 4}}), (Bytes{3, 6, -9, 12}));
+}
+
+Bytes Divide(const Bytes& dividends, const Bytes& divisors) {
+  const auto n = static_cast<int32_t>(dividends.size());
+  OneNode one(ir::BinaryParams{.kind = ir::BinaryKind::kDiv});
+  // uint8 in the specification: zero points 10, 5 and 3.
+  one.Input(Int8Type({n}, 0.05F, -118))
+      .Input(Int8Type({n}, 0.02F, -123))
+      .Output(Int8Type({n}, 0.1F, -125));
+  return Compute(one, MakeDiv, {dividends, divisors});
+}
+
+TEST(Div, MatchesTheSpecification) { EXPECT_EQ(Divide({72, -88}, {-103, 72}), (Bytes{112, -121})); }
+
+// Measured on ai-edge-litert 2.3: 1/250 and -10/250 of the dividends above, 0/1.
+TEST(Div, QuotientsFarBelowOneCountAreTheReferences) {
+  EXPECT_EQ(Divide({-117, -128, -118}, {127, 127, -122}), (Bytes{127, -126, -125}));
+}
+
+TEST(MaximumMinimum, CompareStoredIntegers) {
+  const Shape shape{2};
+  const std::vector<Bytes> operands{{5, -7}, {-2, 9}};
+  EXPECT_EQ(Compute(BinaryNode(ir::BinaryKind::kMaximum, shape, shape, shape), MakeMaximumMinimum,
+                    operands),
+            (Bytes{5, 9}));
+  EXPECT_EQ(Compute(BinaryNode(ir::BinaryKind::kMinimum, shape, shape, shape), MakeMaximumMinimum,
+                    operands),
+            (Bytes{-2, -7}));
+}
+
+TEST(Prelu, MatchesTheSpecification) {
+  OneNode one(ir::PreluParams{});
+  one.Input(Int8Type({2, 2}, 0.05F, 3))
+      .Constant(Int8Type({2}, 0.01F, 10), Bytes{-40, 60})
+      .Output(Int8Type({2, 2}, 0.04F, -5));
+  EXPECT_EQ(Compute(one, MakePrelu, {{100, -100, -50, 50}}), (Bytes{116, -69, 28, 54}));
+}
+
 OneNode PoolNode(ir::PoolKind kind, int32_t kw) {
   OneNode one(ir::Pool2dParams{.kind = kind, .kh = 1, .kw = kw});
   one.Input(Int8Type({1, 1, kw, 1}, 0.5F, 9)).Output(Int8Type({1, 1, 1, 1}, 0.5F, 9));
@@ -270,6 +314,31 @@ TEST(Unary, Logistic) {
 TEST(Unary, Tanh) {
   EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kTanh}, 0.05F, 3, 1.0F / 128.0F, 0, {-128, 0, 64}),
             (Bytes{-128, -19, 127}));
+}
+
+TEST(Unary, Relu0To1) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kRelu0To1}, 0.25F, 0, 0.25F, 1, {-9, 0, 2, 9}),
+            (Bytes{1, 1, 3, 5}));
+}
+
+TEST(Unary, Elu) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kElu}, 0.05F, 3, 0.05F, -10, {-128, -20, 100}),
+            (Bytes{-30, -24, 87}));
+}
+
+TEST(Unary, Exp) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kExp}, 0.5F, 0, 1.0F, -128, {-128, 0, 2, 12}),
+            (Bytes{-128, -127, -125, 127}));
+}
+
+TEST(Unary, Abs) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kAbs}, 0.05F, 3, 0.1F, -100, {-128, 3, 127}),
+            (Bytes{-34, -100, -38}));
+}
+
+TEST(Unary, Rsqrt) {
+  EXPECT_EQ(RunUnary({.kind = ir::UnaryKind::kRsqrt}, 0.05F, -128, 0.02F, -128, {-127, -108, 0}),
+            (Bytes{96, -78, -108}));
 }
 
 TEST(Unary, HardSwish) {

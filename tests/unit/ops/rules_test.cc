@@ -54,6 +54,14 @@ OneNode Binary(ir::BinaryKind kind) {
   return one;
 }
 
+OneNode Prelu() {
+  OneNode one(ir::PreluParams{});
+  one.Input(Int8Type({1, 2, 2, 3}, 1.0F, 0))
+      .Constant(Int8Type({3}, 1.0F, 0), Bytes{1, 2, 3})
+      .Output(Int8Type({1, 2, 2, 3}, 1.0F, 0));
+  return one;
+}
+
 OneNode Pool(ir::PoolKind kind) {
   OneNode one(ir::Pool2dParams{.kind = kind, .kh = 2, .kw = 2, .sh = 2, .sw = 2});
   one.Input(Int8Type({1, 4, 4, 3}, 1.0F, 0)).Output(Int8Type({1, 2, 2, 3}, 1.0F, 0));
@@ -94,6 +102,7 @@ OneNode Unary(ir::UnaryKind kind) {
   OneNode one(ir::UnaryParams{.kind = kind, .alpha = 0.1F});
   one.Input(Int8Type({2, 3}, 0.1F, 0)).Output(Int8Type({2, 3}, 1.0F / 256.0F, -128));
   if (kind == ir::UnaryKind::kHardSwish) one.type(1).quant.scales = {0.1F};
+  if (kind == ir::UnaryKind::kRsqrt) one.type(0).quant.zero_points = {-128};
   return one;
 }
 
@@ -132,6 +141,15 @@ std::vector<std::pair<std::string_view, OneNode>> GoodNodes() {
   all.emplace_back("ADD", Binary(ir::BinaryKind::kAdd));
   all.emplace_back("SUB", Binary(ir::BinaryKind::kSub));
   all.emplace_back("MUL", Binary(ir::BinaryKind::kMul));
+  all.emplace_back("DIV", Binary(ir::BinaryKind::kDiv));
+  all.emplace_back("MAXIMUM", Binary(ir::BinaryKind::kMaximum));
+  all.emplace_back("MINIMUM", Binary(ir::BinaryKind::kMinimum));
+  all.emplace_back("PRELU", Prelu());
+  all.emplace_back("RELU_0_TO_1", Unary(ir::UnaryKind::kRelu0To1));
+  all.emplace_back("ELU", Unary(ir::UnaryKind::kElu));
+  all.emplace_back("EXP", Unary(ir::UnaryKind::kExp));
+  all.emplace_back("ABS", Unary(ir::UnaryKind::kAbs));
+  all.emplace_back("RSQRT", Unary(ir::UnaryKind::kRsqrt));
   all.emplace_back("AVERAGE_POOL_2D", Pool(ir::PoolKind::kAverage));
   all.emplace_back("MAX_POOL_2D", Pool(ir::PoolKind::kMax));
   all.emplace_back("MEAN", Mean());
@@ -246,7 +264,8 @@ TEST(Rules, UnquantizedTensorsAreDeclined) {
 TEST(Rules, ConstantFirstInputsAreDeclined) {
   static constexpr std::array<std::byte, 64> kZeros{};
   for (auto& [name, one] : GoodNodes()) {
-    if (name == "ADD" || name == "SUB" || name == "MUL" || name == "CONCATENATION") continue;
+    if (std::holds_alternative<ir::BinaryParams>(one.node().params)) continue;  // one may be
+    if (name == "CONCATENATION") continue;
     one.graph().inputs.clear();
     const auto bytes =
         static_cast<size_t>(one.type(0).shape.elements()) * ElementBytes(one.type(0).dtype);
@@ -336,6 +355,22 @@ std::vector<Bad> OtherCases() {
       {"add scale", Reason::kQuantRange, Scaled(Binary(ir::BinaryKind::kAdd), 2, 1e-38F)});
   bad.push_back(
       {"mul scale", Reason::kQuantRange, Scaled(Binary(ir::BinaryKind::kMul), 2, 1e-38F)});
+  bad.push_back({"div scale", Reason::kQuantRange, Scaled(Binary(ir::BinaryKind::kDiv), 2, 1e8F)});
+  bad.push_back({"div scale", Reason::kQuantRange, Scaled(Binary(ir::BinaryKind::kDiv), 2, 1e-8F)});
+  bad.push_back({"run-time slope", Reason::kConstantRequired, WithRunTimeInput1(Prelu())});
+  bad.push_back({"slope shape", Reason::kShapeMismatch, Shaped(Prelu(), 0, {1, 2, 1, 3})});
+  bad.push_back({"slope scale", Reason::kQuantRange, Scaled(Prelu(), 2, 1e-38F)});
+  for (const auto kind :
+       {ir::UnaryKind::kElu, ir::UnaryKind::kExp, ir::UnaryKind::kAbs, ir::UnaryKind::kRsqrt}) {
+    bad.push_back({"uint8", Reason::kTypeOnlyInt8, Changed(Unary(kind), [](OneNode& one) {
+                     one.type(0).rebased_uint8 = one.type(1).rebased_uint8 = true;
+                   })});
+  }
+  bad.push_back({"elu", Reason::kQuantRange, Scaled(Unary(ir::UnaryKind::kElu), 1, 1e-9F)});
+  bad.push_back({"exp", Reason::kQuantRange, Scaled(Unary(ir::UnaryKind::kExp), 0, 1.0F)});
+  bad.push_back({"rsqrt of negatives", Reason::kQuantRange,
+                 Changed(Unary(ir::UnaryKind::kRsqrt),
+                         [](OneNode& one) { one.type(0).quant.zero_points = {-127}; })});
   bad.push_back(
       {"window 0", Reason::kPoolGeometry, With<Pool2d>(Pool(kMax), [](auto& p) { p.kh = 0; })});
   bad.push_back({"pool output", Reason::kShapeMismatch, Shaped(Pool(kMax), 1, {1, 2, 3, 3})});

@@ -11,8 +11,12 @@ import sys
 import tempfile
 import unittest
 
-import ai_edge_litert.interpreter as litert
 import numpy as np
+
+try:
+    import ai_edge_litert.interpreter as litert
+except ModuleNotFoundError:  # the older host has a Python environment of its own
+    import tflite_runtime.interpreter as litert
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

@@ -7,15 +7,15 @@ import pathlib
 import tempfile
 import unittest
 
-import ai_edge_litert.interpreter as litert
 from delegate_case import LIBRARY, Runner, needs_models, op_inputs, op_model, op_outputs, run_script
-from delegate_case import counts_apart, stderr_of_process
+from delegate_case import counts_apart, litert, stderr_of_process
 
 CONV = "conv_i8_3x3_same"
 
 LOAD_SCRIPT = """
 import sys
-import ai_edge_litert.interpreter as litert
+import delegate_case
+litert = delegate_case.litert
 delegate = litert.load_delegate(sys.argv[1], {})
 interpreter = litert.Interpreter(sys.argv[2], experimental_delegates=[delegate])
 interpreter.allocate_tensors()

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <span>
 
+#include "src/arith/half.h"
 #include "src/base/checked.h"
 
 namespace npu::sim {
@@ -24,7 +25,12 @@ void ReadFault(int64_t address, TaskView* view) {
   view->Fault<Reg>("memory.read_fault", text);
 }
 
-// One burst line of atoms of a surface: iw atoms, 16 channels each.
+float HalfAt(const std::byte* at) {
+  return arith::HalfToFloat(static_cast<uint16_t>(std::to_integer<uint32_t>(at[0]) |
+                                                  (std::to_integer<uint32_t>(at[1]) << 8)));
+}
+
+// One burst line of atoms of a surface: iw atoms of 16 bytes each.
 bool LoadLine(const ConvConfig& c, const AddressSpace& memory, int surface, int y,
               std::vector<std::byte>* line, FeatureCube* cube, int64_t* fault) {
   const int64_t address = FeatureAddress(c, surface, y, 0);
@@ -33,8 +39,13 @@ bool LoadLine(const ConvConfig& c, const AddressSpace& memory, int surface, int 
     return false;
   }
   for (int x = 0; x < c.iw; ++x) {
-    int8_t* pixel = cube->At(y, x) + surface * kAtom;
     const std::byte* atom = line->data() + x * kAtom;
+    if (c.fp16) {
+      float* pixel = cube->RealAt(y, x) + surface * c.lanes();
+      for (int i = 0; i < c.lanes(); ++i) pixel[i] = HalfAt(atom + int64_t{2} * i);
+      continue;
+    }
+    int8_t* pixel = cube->At(y, x) + surface * kAtom;
     for (int i = 0; i < kAtom; ++i) pixel[i] = static_cast<int8_t>(atom[i]);
   }
   return true;
@@ -42,7 +53,7 @@ bool LoadLine(const ConvConfig& c, const AddressSpace& memory, int surface, int 
 
 bool LoadCube(const ConvConfig& c, const AddressSpace& memory, FeatureCube* cube, int64_t* fault) {
   std::vector<std::byte> line(static_cast<size_t>(c.iw * kAtom));
-  for (int surface = 0; surface < cube->pitch / kAtom; ++surface) {
+  for (int surface = 0; surface < cube->pitch / c.lanes(); ++surface) {
     for (int y = 0; y < c.ih; ++y) {
       if (!LoadLine(c, memory, surface, y, &line, cube, fault)) return false;
     }
@@ -83,8 +94,11 @@ void LoadFeatures(const ConvConfig& c, const AddressSpace& memory, Cbuf* cbuf, T
   cube.height = c.ih;
   cube.width = c.iw;
   cube.channels = c.ic;
-  cube.pitch = RoundUp(c.ic, static_cast<int>(kAtom));
-  cube.data.assign(static_cast<size_t>(int64_t{c.ih} * c.iw * cube.pitch), 0);
+  cube.pitch = RoundUp(c.ic, c.lanes());
+  cube.fp16 = c.fp16;
+  const auto size = static_cast<size_t>(int64_t{c.ih} * c.iw * cube.pitch);
+  cube.data.assign(c.fp16 ? 0 : size, 0);
+  cube.real.assign(c.fp16 ? size : 0, 0.0f);
   int64_t fault = 0;
   const bool read = c.pixel_channels > 0 ? LoadPixels(c, memory, &cube, &fault)
                                          : LoadCube(c, memory, &cube, &fault);
@@ -105,7 +119,11 @@ void UnpackWeights(const ConvConfig& c, std::span<const std::byte> stream, Weigh
           const size_t to =
               static_cast<size_t>(((int64_t{k} * c.kh + y) * c.kw + x) * c.ic + channel);
           for (size_t i = 0; i < static_cast<size_t>(lanes); ++i) {
-            cube->data[to + i] = static_cast<int8_t>(stream[from + i]);
+            if (c.fp16) {
+              cube->real[to + i] = HalfAt(&stream[2 * (from + i)]);
+            } else {
+              cube->data[to + i] = static_cast<int8_t>(stream[from + i]);
+            }
           }
         }
       }
@@ -114,7 +132,8 @@ void UnpackWeights(const ConvConfig& c, std::span<const std::byte> stream, Weigh
 }
 
 void LoadWeights(const ConvConfig& c, const AddressSpace& memory, Cbuf* cbuf, TaskView* view) {
-  const int64_t bytes = int64_t{c.kernels} * c.kh * c.kw * c.ic;
+  const int64_t elements = int64_t{c.kernels} * c.kh * c.kw * c.ic;
+  const int64_t bytes = elements * c.element_bytes();
   cbuf->has_weights = false;
   cbuf->weight_banks = c.weight_banks;
   cbuf->weights_resident = bytes <= c.weight_banks * kBankBytes;
@@ -125,8 +144,15 @@ void LoadWeights(const ConvConfig& c, const AddressSpace& memory, Cbuf* cbuf, Ta
   std::vector<std::byte> stream(static_cast<size_t>(bytes));
   memory.Read(c.weight_base, stream);
   WeightCube& cube = cbuf->weights;
-  cube = {c.kernels, c.kh, c.kw, c.ic, c.depthwise, {}};
-  cube.data.resize(static_cast<size_t>(bytes));
+  cube = {};
+  cube.kernels = c.kernels;
+  cube.kh = c.kh;
+  cube.kw = c.kw;
+  cube.ic = c.ic;
+  cube.depthwise = c.depthwise;
+  cube.fp16 = c.fp16;
+  cube.data.resize(static_cast<size_t>(c.fp16 ? 0 : elements));
+  cube.real.resize(static_cast<size_t>(c.fp16 ? elements : 0));
   UnpackWeights(c, stream, &cube);
   cbuf->has_weights = true;
 }
@@ -142,7 +168,7 @@ void CheckReuse(const ConvConfig& c, bool first_of_job, const Cbuf& cbuf, TaskVi
   }
   const FeatureCube& f = cbuf.features;
   if (c.data_reuse && (!cbuf.has_features || cbuf.data_banks != c.data_banks || f.height != c.ih ||
-                       f.width != c.iw || f.channels != c.ic)) {
+                       f.width != c.iw || f.channels != c.ic || f.fp16 != c.fp16)) {
     view->Garbage<rk::CnaCbufCon0>("cna.reuse_data",
                                    "DATA_REUSE, but the task before left other features");
   }
@@ -150,7 +176,7 @@ void CheckReuse(const ConvConfig& c, bool first_of_job, const Cbuf& cbuf, TaskVi
   if (c.weight_reuse &&
       (!cbuf.has_weights || !cbuf.weights_resident || cbuf.weight_banks != c.weight_banks ||
        w.kernels != c.kernels || w.kh != c.kh || w.kw != c.kw || w.ic != c.ic ||
-       w.depthwise != c.depthwise)) {
+       w.depthwise != c.depthwise || w.fp16 != c.fp16)) {
     view->Garbage<rk::CnaCbufCon0>("cna.reuse_weights",
                                    "WEIGHT_REUSE, but the task before left other weights");
   }

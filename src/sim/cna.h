@@ -14,12 +14,17 @@
 namespace npu::sim {
 
 // Input features as the MACs see them: [ih][iw][pitch], channel ic..pitch-1 are padding bytes.
+// fp16 values are kept as the fp32 they are equal to, in `real` instead of `data`.
 struct FeatureCube {
   int height = 0, width = 0, channels = 0;
-  int pitch = 0;  // channels rounded up to 16
+  int pitch = 0;  // channels rounded up to whole atoms
   std::vector<int8_t> data;
+  std::vector<float> real;
+  bool fp16 = false;
   const int8_t* At(int y, int x) const { return data.data() + Index(y, x); }
   int8_t* At(int y, int x) { return data.data() + Index(y, x); }
+  const float* RealAt(int y, int x) const { return real.data() + Index(y, x); }
+  float* RealAt(int y, int x) { return real.data() + Index(y, x); }
 
  private:
   size_t Index(int y, int x) const {
@@ -33,9 +38,14 @@ struct WeightCube {
   int kernels = 0, kh = 0, kw = 0, ic = 0;
   bool depthwise = false;
   std::vector<int8_t> data;
-  const int8_t* Kernel(int k) const {
-    return data.data() +
-           static_cast<size_t>(k) * static_cast<size_t>(kh * kw) * static_cast<size_t>(ic);
+  std::vector<float> real;  // fp16 instead
+  bool fp16 = false;
+  const int8_t* Kernel(int k) const { return data.data() + Index(k); }
+  const float* RealKernel(int k) const { return real.data() + Index(k); }
+
+ private:
+  size_t Index(int k) const {
+    return static_cast<size_t>(k) * static_cast<size_t>(kh * kw) * static_cast<size_t>(ic);
   }
 };
 
@@ -52,7 +62,7 @@ struct Cbuf {
 // Example: 3x3 plane, line stride 12, surface stride -3, base 0: (1, 2, 1) -> 256.
 int64_t FeatureAddress(const ConvConfig& c, int surface, int h, int w);
 
-// Position in the weight stream, in bytes, of (kernel, channel, kh, kw): 3.5 and 3.6.
+// Position in the weight stream, in elements, of (kernel, channel, kh, kw): 3.5 and 3.6.
 int64_t WeightOffset(const ConvConfig& c, int kernel, int channel, int kh, int kw);
 
 // Load what the reuse bits do not keep. `first_of_job`: nothing may be kept. Reports "cna.reuse*";

@@ -24,6 +24,11 @@ struct AccumulatorRow {
 void AccumulateRow(const ConvConfig& c, const FeatureCube& features, const WeightCube& weights,
                    int oh, int first, int count, int64_t residue, AccumulatorRow* row);
 
+// The same of an fp16 task, [ow][count]: per aligned group of 32 input channels and tap an exact
+// sum rounded to fp32, added in the order of the weight stream. Source: rk3588-conv-matmul 7.
+void AccumulateRealRow(const ConvConfig& c, const FeatureCube& features, const WeightCube& weights,
+                       int oh, int first, int count, std::vector<float>* acc);
+
 }  // namespace npu::sim
 
 #endif  // SRC_SIM_CORE_H_

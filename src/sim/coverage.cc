@@ -12,15 +12,14 @@ struct Feature {
   std::string_view name;
 };
 
-// The feature a MAC precision code needs; empty for int8.
+// The feature a MAC precision code needs; empty for int8 and fp16.
 Feature PrecisionFeature(int64_t code) {
   switch (code) {
     case 0:
+    case 2:
       return {};
     case 1:
       return {"unimplemented.int16", "int16"};
-    case 2:
-      return {"unimplemented.fp16", "fp16"};
     case 3:
       return {"unimplemented.bf16", "bf16"};
     case 4:
@@ -62,17 +61,39 @@ void GateTypes(TaskView* view) {
                                     "unimplemented.lut", "lookup table (LUT)");
 }
 
-// The same types in the blocks that must agree with CNA.
+// Whether the task computes in floats; the gates before have let int8 and fp16 pass.
+bool IsReal(const TaskView& view) {
+  return view.Get<rk::DpuDataFormat>().proc_precision.as_enum() == rk::PrecisionDpu::kFp16;
+}
+
+// The same types in the blocks that must agree.
 void GateAgreement(TaskView* view) {
   const auto format = view->Get<rk::DpuDataFormat>();
   GatePrecision<rk::DpuDataFormat>(view, format.proc_precision.get());
   GatePrecision<rk::DpuDataFormat>(view, format.in_precision.get());
+  if (!view->runs()) return;
+  const int64_t code = format.proc_precision.get();
+  bool mixed = format.in_precision.get() != code;
+  if (view->has(Block::kCna)) {
+    const auto con1 = view->Get<rk::CnaConvCon1>();
+    mixed = mixed || con1.proc_precision.get() != code || con1.in_precision.get() != code;
+  }
+  if (view->has(Block::kCore)) {
+    mixed = mixed || view->Get<rk::CoreMiscCfg>().proc_precision.get() != code;
+  }
+  view->Unimplemented<rk::DpuDataFormat>(mixed, "unimplemented.mixed_types",
+                                         "blocks of one task with different element types");
   if (!view->has(Block::kDpuRdma)) return;
+  // The types of DPU_RDMA matter when it reads cubes; drivers leave them 0 otherwise.
   const auto mode = view->Get<rk::DpuRdmaFeatureModeCfg>();
-  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.proc_precision.get());
-  GatePrecision<rk::DpuRdmaFeatureModeCfg>(view, mode.in_precision.get());
-  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(mode.mrdma_fp16tofp32_en.get() != 0,
-                                                 "unimplemented.fp16", "fp16");
+  const bool reads =
+      mode.mrdma_disable.get() == 0 || view->Get<rk::DpuRdmaErdmaCfg>().erdma_disable.get() == 0;
+  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(
+      reads && (mode.proc_precision.get() != code || mode.in_precision.get() != code),
+      "unimplemented.mixed_types", "blocks of one task with different element types");
+  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(
+      !IsReal(*view) && mode.mrdma_fp16tofp32_en.get() != 0, "unimplemented.fp16_in_integer_task",
+      "FP16TOFP32_EN in an integer task");
 }
 
 void GateCna(TaskView* view) {
@@ -115,6 +136,8 @@ void GateCna(TaskView* view) {
 void GatePixels(TaskView* view) {
   const auto con1 = view->Get<rk::CnaConvCon1>();
   const bool pixels = con1.argb_in.get() != 0;
+  view->Unimplemented<rk::CnaConvCon1>(pixels && IsReal(*view), "unimplemented.packed_pixels",
+                                       "packed fp16 pixels");
   const auto cvt = view->Get<rk::CnaCvtCon0>();
   const auto set = view->Get<rk::CnaCvtCon1>();
   view->Unimplemented<rk::CnaConvCon1>(pixels && con1.argb_in.as_enum() != rk::ArgbIn::kCh1,
@@ -152,9 +175,13 @@ void GateDpuModes(TaskView* view) {
   view->Unimplemented<rk::DpuDataFormat>(format.mc_surf_out.get() != 0, "unimplemented.multi_core",
                                          "multi-core co-work");
   const int64_t out = format.out_precision.get();
-  view->Unimplemented<rk::DpuDataFormat>(out == 2 || out == 3 || out == 6,
+  const bool real = IsReal(*view);
+  view->Unimplemented<rk::DpuDataFormat>(!real && (out == 2 || out == 3 || out == 6),
                                          "unimplemented.int8_to_float16",
                                          "16-bit float and int4 output of an int8 task");
+  view->Unimplemented<rk::DpuDataFormat>(real && out != 2 && out != 5 && out != 7,
+                                         "unimplemented.float_output",
+                                         "output of an fp16 task other than fp16 and fp32");
   view->Unimplemented<rk::DpuOffsetPend>(view->Get<rk::DpuOffsetPend>().offset_pend.get() != 0,
                                          "unimplemented.offset_pend", "OFFSET_PEND other than 0");
   view->Unimplemented<rk::DpuDataCubeHeight>(
@@ -196,10 +223,52 @@ void GateScaleStages(TaskView* view) {
       "unimplemented.per_channel_shift", "per-channel shift (TRUNCATE_SRC)");
 }
 
+// The register operand of EW: its float format is unmeasured, but zero is zero in all of them.
+bool RegisterOperandIsZero(const TaskView& view) {
+  return view.Get<rk::DpuEwOpValue0>().ew_operand_0.get() == 0 &&
+         view.Get<rk::DpuEwOpValue1>().ew_operand_1.get() == 0 &&
+         view.Get<rk::DpuEwOpValue2>().ew_operand_2.get() == 0 &&
+         view.Get<rk::DpuEwOpValue3>().ew_operand_3.get() == 0 &&
+         view.Get<rk::DpuEwOpValue4>().ew_operand_4.get() == 0 &&
+         view.Get<rk::DpuEwOpValue5>().ew_operand_5.get() == 0 &&
+         view.Get<rk::DpuEwOpValue6>().ew_operand_6.get() == 0 &&
+         view.Get<rk::DpuEwOpValue7>().ew_operand_7.get() == 0;
+}
+
+void GateRealEw(TaskView* view) {
+  const auto ew = view->Get<rk::DpuEwCfg>();
+  const int64_t algo = ew.ew_alu_algo.get();
+  view->Unimplemented<rk::DpuEwCfg>(ew.ew_op_type.get() == 0 && algo > 4,
+                                    "unimplemented.ew_algorithm",
+                                    "EW operation not add, minus, max, min, multiply or divide");
+  view->Unimplemented<rk::DpuEwCfg>(
+      ew.ew_binary_en.get() != 0 || (ew.ew_equal_en.get() != 0 && algo != 0 && algo != 1) ||
+          ew.ew_mul_prelu.get() != 0,
+      "unimplemented.ew_compare", "EW comparison (BINARY_EN, EQUAL_EN) and PReLU");
+  if (ew.ew_op_src.as_enum() == rk::OperandSrc::kRegister) {
+    view->Unimplemented<rk::DpuEwCfg>(!RegisterOperandIsZero(*view),
+                                      "unimplemented.ew_register_operand",
+                                      "EW operand from registers other than 0 in a float task");
+    return;
+  }
+  view->Unimplemented<rk::DpuEwCfg>(ew.edata_size.as_enum() != rk::DataBits::kBits16,
+                                    "unimplemented.ew_operand_width",
+                                    "EW operand of a float task that is not 16 bits wide");
+  view->Unimplemented<rk::DpuEwCfg>(ew.ew_data_mode.get() != 1, "unimplemented.ew_data_mode",
+                                    "EW operand that is not per pixel");
+  const auto scale = view->Get<rk::DpuEwCvtScaleValue>();
+  view->Unimplemented<rk::DpuEwCvtScaleValue>(
+      ew.ew_op_cvt_bypass.get() == 0 &&
+          (scale.ew_op_cvt_scale.get() != 1 || scale.ew_op_cvt_shift.get() != 0 ||
+           view->Get<rk::DpuEwCvtOffsetValue>().ew_op_cvt_offset.get() != 0),
+      "unimplemented.ew_float_converter", "EW operand converter other than 1 in a float task");
+}
+
 void GateEw(TaskView* view) {
   const auto ew = view->Get<rk::DpuEwCfg>();
   if (ew.ew_bypass.get() != 0) return;
   if (ew.ew_op_bypass.get() != 0) return;
+  if (IsReal(*view)) return GateRealEw(view);
   view->Unimplemented<rk::DpuEwCfg>(ew.ew_op_type.get() != 0, "unimplemented.ew_integer_mul",
                                     "integer EW multiplication");
   view->Unimplemented<rk::DpuEwCfg>(ew.ew_op_src.as_enum() == rk::OperandSrc::kRegister,
@@ -231,7 +300,8 @@ void GateRdma(TaskView* view) {
   const bool cpend = brdma.brdma_use_cpend.get() != 0;
   const bool mul = brdma.brdma_use_mul.get() != 0;
   const bool bs_off = view->Get<rk::DpuBsCfg>().bs_bypass.get() != 0;
-  const bool known = (!cpend && !mul) || (alu && cpend && mul);
+  // Float tasks take the inferred layouts too, with a warning.
+  const bool known = (!cpend && !mul) || (alu && cpend && mul) || IsReal(*view);
   view->Unimplemented<rk::DpuRdmaBrdmaCfg>(!bs_off && (!known || brdma.brdma_use_trt.get() != 0),
                                            "unimplemented.brdma_layout",
                                            "BRDMA records other than ALU and ALU+CPEND+MUL");
@@ -244,9 +314,10 @@ void GateRdma(TaskView* view) {
       "unimplemented.rdma_line_notch", "line notches of the read DMA");
   const auto erdma = view->Get<rk::DpuRdmaErdmaCfg>();
   if (erdma.erdma_disable.get() != 0) return;
-  view->Unimplemented<rk::DpuRdmaErdmaCfg>(erdma.erdma_data_size.as_enum() != rk::DataBits::kBits8,
-                                           "unimplemented.ew_operand_width",
-                                           "integer EW operand that is not 8 bits wide");
+  const auto width = IsReal(*view) ? rk::DataBits::kBits16 : rk::DataBits::kBits8;
+  view->Unimplemented<rk::DpuRdmaErdmaCfg>(
+      erdma.erdma_data_size.as_enum() != width, "unimplemented.ew_operand_width",
+      "EW operand that is not 8 bits wide (integers) or 16 (floats)");
   view->Unimplemented<rk::DpuRdmaErdmaCfg>(
       erdma.erdma_data_mode.as_enum() != rk::ErdmaMode::kPerPixel ||
           erdma.erdma_surf_mode.get() != 0 || erdma.erdma_nonalign.get() != 0,
@@ -263,6 +334,9 @@ void CheckCoverage(TaskView* view) {
   if (view->has(Block::kCna)) {
     GateCna(view);
     GatePixels(view);
+    view->Unimplemented<rk::CoreClipTruncate>(
+        IsReal(*view) && view->Get<rk::CoreClipTruncate>().clip_truncate.get() != 0,
+        "unimplemented.float_truncation", "CLIP_TRUNCATE in a float task");
   }
   GateDpuModes(view);
   GateScaleStages(view);

@@ -88,6 +88,7 @@ void PostProcess(const Datapath& path, int block, RowBuffers* buffers) {
 
 DatapathResult RunClear(const Datapath& path, AddressSpace* memory) {
   const DpuConfig& d = *path.dpu;
+  if (d.real) return RunClearReal(path, memory);
   DatapathResult result;
   RowBuffers buffers;
   const int blocks = CeilDiv(d.channels, d.group);

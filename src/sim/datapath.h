@@ -37,6 +37,8 @@ struct DatapathResult {
 
 // Computes one task element by element, written to be read; the fast path is tested against it.
 DatapathResult RunClear(const Datapath& path, AddressSpace* memory);
+// The same for DpuConfig::real; last_accumulator means nothing.
+DatapathResult RunClearReal(const Datapath& path, AddressSpace* memory);
 
 }  // namespace npu::sim
 

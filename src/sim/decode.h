@@ -11,8 +11,9 @@
 namespace npu::sim {
 
 // CBUF entries of one input line: 64-byte units, three left-over atoms cost a whole entry a pixel.
-// Source: rk3588-conv-matmul 5.1. Examples: (28, 64 channels) 28; (7, 48) 7; (14, 112) 28.
-int EntriesPerLine(int iw, int ic);
+// `lanes`: channels of an atom. Source: rk3588-conv-matmul 5.1. Examples of int8: (28, 64 channels)
+// 28; (7, 48) 7; (14, 112) 28.
+int EntriesPerLine(int iw, int ic, int lanes = 16);
 // Banks the rows need: ceil(ih * entries / 512).
 int BanksNeeded(int ih, int entries_per_line);
 

@@ -27,6 +27,7 @@ void DecodeGeometry(const TaskView& view, ConvConfig* c) {
   const auto weights = view.Get<rk::CnaWeightSize2>();
   const auto out0 = view.Get<rk::CoreDataoutSize0>();
   const auto pad = view.Get<rk::CnaPadCon0>();
+  c->fp16 = con1.proc_precision.as_enum() == rk::PrecisionMac::kFp16;
   c->depthwise = con1.conv_mode.as_enum() == rk::ConvMode::kDepthwise;
   c->ih = Int(size0.datain_height);
   c->iw = Int(size0.datain_width);
@@ -46,6 +47,7 @@ void DecodeGeometry(const TaskView& view, ConvConfig* c) {
   const auto pad_value = static_cast<uint32_t>(view.Get<rk::CnaPadCon1>().pad_value.get());
   c->pad_value = static_cast<int8_t>(pad_value & 0xFF);
   c->pad_value_odd = static_cast<int8_t>((pad_value >> 8) & 0xFF);
+  c->pad_half = static_cast<uint16_t>(pad_value & 0xFFFF);
 }
 
 void DecodeReader(const TaskView& view, ConvConfig* c) {
@@ -116,11 +118,13 @@ void CheckGeometry(const ConvConfig& c, TaskView* view) {
 
 void CheckPadding(const ConvConfig& c, TaskView* view) {
   const auto word = static_cast<uint32_t>(view->Get<rk::CnaPadCon1>().pad_value.get());
-  const uint32_t low = word & 0xFF;
+  const uint32_t low = word & (c.fp16 ? 0xFFFF : 0xFF);
   const bool pads = c.pad_top != 0 || c.pad_left != 0 ||
                     (c.oh - 1) * c.sy - c.pad_top + (c.kh - 1) * c.dy >= c.ih ||
                     (c.ow - 1) * c.sx - c.pad_left + (c.kw - 1) * c.dx >= c.iw;
-  if (pads && word != low * 0x01010101u) {
+  if (pads && c.fp16 && word != low * 0x00010001u) {
+    view->Warn<rk::CnaPadCon1>("cna.pad_bytes", "the pad value is not in both halves: unmeasured");
+  } else if (pads && !c.fp16 && word != low * 0x01010101u) {
     view->Warn<rk::CnaPadCon1>(
         "cna.pad_bytes",
         "the pad byte is not in all four bytes: depthwise borders read byte 1 in odd channels "
@@ -129,7 +133,7 @@ void CheckPadding(const ConvConfig& c, TaskView* view) {
 }
 
 void CheckWeights(const ConvConfig& c, TaskView* view) {
-  const int64_t kernel = int64_t{c.kh} * c.kw * c.ic;
+  const int64_t kernel = int64_t{c.kh} * c.kw * c.ic * c.element_bytes();
   if (kernel > kBankBytes && !c.depthwise) {
     view->Garbage<rk::CnaWeightSize1>("cna.kernel_exceeds_bank",
                                       "one kernel has " + Num(kernel) + " bytes, a bank 32768");
@@ -155,7 +159,7 @@ void CheckBuffer(const ConvConfig& c, TaskView* view) {
         "cna.bank_split", "data and weight banks must be at least 1 and at most 12 in all");
   }
   if (c.pixel_channels > 0) return;  // DATA_ENTRIES and the footprint are open in this mode
-  const int entries = EntriesPerLine(c.iw, c.ic);
+  const int entries = EntriesPerLine(c.iw, c.ic, c.lanes());
   const int needed = BanksNeeded(c.ih, entries);
   if (c.data_banks < needed) {
     view->Garbage<rk::CnaCbufCon0>("cna.data_banks", Num(c.ih) + " lines of " + Num(entries) +
@@ -171,7 +175,7 @@ void CheckBuffer(const ConvConfig& c, TaskView* view) {
 }
 
 void CheckSurfaceStride(const ConvConfig& c, TaskView* view) {
-  if (c.pixel_channels == 0 && c.lines_per_burst == 4 && c.ih < 4 && c.ic > 16 &&
+  if (c.pixel_channels == 0 && c.lines_per_burst == 4 && c.ih < 4 && c.ic > c.lanes() &&
       c.surf_stride == 0) {
     view->Warn<rk::CnaDmaCon2>(
         "cna.surface_stride_clamped",
@@ -184,8 +188,8 @@ void CheckSurfaceStride(const ConvConfig& c, TaskView* view) {
 
 }  // namespace
 
-int EntriesPerLine(int iw, int ic) {
-  const int atoms = CeilDiv(ic, 16);
+int EntriesPerLine(int iw, int ic, int lanes) {
+  const int atoms = CeilDiv(ic, lanes);
   const int rest = atoms % 4;
   return (atoms / 4) * iw + (rest == 3 ? iw : CeilDiv(rest * iw, 4));
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <string>
 
+#include "src/arith/half.h"
 #include "src/base/checked.h"
 #include "src/sim/decode.h"
 
@@ -10,6 +12,7 @@ namespace {
 namespace rk = regs::rk3588;
 
 constexpr int64_t kAtom = 16;
+constexpr int kProvenColumns = 4096;  // of a flying task (rk3588-dpu-ppu 7)
 
 std::string Num(int64_t v) { return std::to_string(v); }
 
@@ -20,6 +23,13 @@ int Int(F field) {
 
 AluOp AffineOp(rk::AluAlgoAffine algo) {
   return algo == rk::AluAlgoAffine::kSub ? AluOp::kSub : AluOp::kAdd;
+}
+
+// The same register bits as a float task reads them.
+void SetReal(ScaleStage* s) {
+  s->alu_real = std::bit_cast<float>(s->alu_operand);
+  s->mul_real = arith::HalfToFloat(static_cast<uint16_t>(s->mul_operand));
+  s->relux_real = std::bit_cast<float>(s->relux_limit);
 }
 
 ScaleStage DecodeBs(const TaskView& view) {
@@ -40,6 +50,7 @@ ScaleStage DecodeBs(const TaskView& view) {
   s.shift_positive = Int(mul.bs_mul_shift_value);
   s.shift_negative = Int(view.Get<rk::DpuDataFormat>().bs_mul_shift_value_neg);
   s.relux_limit = Int(view.Get<rk::DpuBsReluxCmpValue>().bs_relux_cmp_dat);
+  SetReal(&s);
   return s;
 }
 
@@ -59,6 +70,7 @@ ScaleStage DecodeBn(const TaskView& view) {
   s.shift_positive = Int(mul.bn_mul_shift_value);
   s.shift_negative = Int(view.Get<rk::DpuDataFormat>().bn_mul_shift_value_neg);
   s.relux_limit = Int(view.Get<rk::DpuBnReluxCmpValue>().bn_relux_cmp_dat);
+  SetReal(&s);
   return s;
 }
 
@@ -70,6 +82,8 @@ EwStage DecodeEw(const TaskView& view) {
   s.relu = cfg.ew_relu_bypass.get() == 0;
   s.relux = s.relu && cfg.ew_relux_en.get() != 0;
   s.relux_limit = Int(view.Get<rk::DpuEwReluxCmpValue>().ew_relux_cmp_dat);
+  s.relux_real = std::bit_cast<float>(s.relux_limit);
+  s.from_register = cfg.ew_op_src.as_enum() == rk::OperandSrc::kRegister;
   switch (cfg.ew_alu_algo.as_enum()) {
     case rk::AluAlgoEw::kMax:
       s.alu_op = AluOp::kMax;
@@ -80,10 +94,14 @@ EwStage DecodeEw(const TaskView& view) {
     case rk::AluAlgoEw::kSub:
       s.alu_op = AluOp::kSub;
       break;
+    case rk::AluAlgoEw::kDiv:
+      s.alu_op = AluOp::kDiv;
+      break;
     default:
       s.alu_op = AluOp::kAdd;
       break;
   }
+  if (cfg.ew_op_type.get() != 0) s.alu_op = AluOp::kMul;
   const auto scale = view.Get<rk::DpuEwCvtScaleValue>();
   s.convert = cfg.ew_op_cvt_bypass.get() == 0;
   s.converter.scale = static_cast<int16_t>(scale.ew_op_cvt_scale.get());
@@ -97,7 +115,7 @@ EwStage DecodeEw(const TaskView& view) {
 }
 
 // CVT_TYPE and MINUS_EXP have no effect on the integer path (rk3588-conv-matmul 6.6).
-arith::Converter DecodeOutCvt(const TaskView& view) {
+arith::Converter DecodeOutCvt(bool real, const TaskView& view) {
   const auto shift = view.Get<rk::DpuOutCvtShift>();
   arith::Converter c;
   c.scale = static_cast<int16_t>(view.Get<rk::DpuOutCvtScale>().out_cvt_scale.get());
@@ -105,13 +123,34 @@ arith::Converter DecodeOutCvt(const TaskView& view) {
   c.offset = Int(view.Get<rk::DpuOutCvtOffset>().out_cvt_offset);
   c.rounding = shift.cvt_round.as_enum() == rk::RoundMode::kHalfToEven ? arith::Rounding::kHalfEven
                                                                        : arith::Rounding::kHalfAway;
+  c.add_first = real && shift.cvt_type.as_enum() == rk::CvtOrder::kAddFirst;
   return c;
+}
+
+// Narrowing of float tasks, and the division program that never widens (rk3588-dpu-ppu 4.8, 8.1).
+void DecodeNarrowing(TaskView* view, DpuConfig* d) {
+  if (!d->real) return;
+  d->narrow = view->Get<rk::DpuOutCvtScale>().fp32tofp16_en.get() != 0;
+  d->minus_exponent = Int(view->Get<rk::DpuOutCvtShift>().minus_exp);
+  const bool widens =
+      !d->flying || view->Get<rk::DpuRdmaFeatureModeCfg>().mrdma_fp16tofp32_en.get();
+  const bool divides = d->ew.op && d->ew.alu_op == AluOp::kDiv;
+  d->half_lanes = d->flying && divides && !widens && !d->narrow;
+  view->Unimplemented<rk::DpuRdmaFeatureModeCfg>(
+      (!widens || divides) && !d->half_lanes, "unimplemented.half_lanes",
+      "fp16 without widening other than the division program");
+  if (d->out_type == OutType::kFp16 && !d->narrow && !d->half_lanes) {
+    view->Wrong<rk::DpuOutCvtScale>(
+        "dpu.not_narrowed", "fp16 output without FP32TOFP16_EN is the low half of the fp32");
+  }
 }
 
 OutType DecodeOutType(TaskView* view) {
   switch (view->Get<rk::DpuDataFormat>().out_precision.get()) {
     case 0:
       return OutType::kInt8;
+    case 2:
+      return OutType::kFp16;
     case 4:
       return OutType::kInt32;
     case 5:
@@ -149,6 +188,9 @@ void CheckCube(const ConvConfig* conv, const DpuConfig& d, TaskView* view) {
         "dpu.cube_mismatch", "CORE delivers " + Num(conv->oc) + "x" + Num(conv->oh) + "x" +
                                  Num(conv->ow) + " (CxHxW), the DPU expects " + Num(d.channels) +
                                  "x" + Num(d.height) + "x" + Num(d.width));
+  }
+  if (conv->fp16 != d.real) {
+    view->Hang<rk::DpuDataFormat>("dpu.mode_mismatch", "CNA and DPU disagree about the type");
   }
   const bool depthwise = view->Get<rk::DpuFeatureModeCfg>().conv_mode.get() == 3;
   if (depthwise != conv->depthwise) {
@@ -191,17 +233,23 @@ void CheckWriter(const ConvConfig* conv, const DpuConfig& d, TaskView* view) {
 }
 
 void CheckArithmetic(const ConvConfig* conv, const DpuConfig& d, TaskView* view) {
-  if (d.out_type != OutType::kNothing && d.out_cvt.scale == 0) {
+  const bool converts =
+      d.out_type != OutType::kNothing && !(d.real && d.out_type == OutType::kFp32);
+  if (converts && d.out_cvt.scale == 0) {
     view->Wrong<rk::DpuOutCvtScale>("dpu.out_cvt_scale_zero",
                                     "OUT_CVT_SCALE 0 makes every output the offset");
   }
   const bool split = (d.bs.mul && d.bs.shift_positive != d.bs.shift_negative && !d.bs.prelu) ||
                      (d.bn.mul && d.bn.shift_positive != d.bn.shift_negative && !d.bn.prelu);
-  if (split) {
+  if (split && !d.real) {
     view->Warn<rk::DpuDataFormat>("dpu.split_shift",
                                   "products of either sign are shifted by different amounts");
   }
   if (conv == nullptr) return;
+  view->Unimplemented<rk::DpuDataFormat>(d.real && conv->depthwise && d.out_type == OutType::kFp32,
+                                         "unimplemented.depthwise_fp32",
+                                         "fp32 output of an fp16 depthwise task");
+  if (d.real) return;
   if (d.out_type == OutType::kInt8 && !conv->qd_en) {
     view->Garbage<rk::CoreMiscCfg>("core.qd_en", "int8 output needs QD_EN (erratum E7)");
   }
@@ -220,24 +268,31 @@ void CheckArithmetic(const ConvConfig* conv, const DpuConfig& d, TaskView* view)
 
 DpuConfig DecodeDpu(const ConvConfig* conv, TaskView* view) {
   DpuConfig d;
+  d.real = view->Get<rk::DpuDataFormat>().proc_precision.as_enum() == rk::PrecisionDpu::kFp16;
   d.flying = conv == nullptr;
   d.channels = Int(view->Get<rk::DpuDataCubeChannel>().channel) + 1;
   d.height = Int(view->Get<rk::DpuDataCubeHeight>().height) + 1;
   d.width = Int(view->Get<rk::DpuDataCubeWidth>().width) + 1;
-  d.group = conv != nullptr ? conv->out_group() : static_cast<int>(kAtom);
+  d.group = conv != nullptr ? conv->out_group() : d.operand_lanes();
   const auto ow = view->Get<rk::DpuBsOwCfg>();
-  d.cpend = conv != nullptr && ow.od_bypass.get() == 0;
+  d.cpend = conv != nullptr && !d.real && ow.od_bypass.get() == 0;  // adds nothing to floats
   d.cpend_from_memory = ow.ow_src.as_enum() == rk::OperandSrc::kDma;
   d.ow_op = static_cast<int16_t>(view->Get<rk::DpuBsOwOp>().ow_op.get());
   d.bs = DecodeBs(*view);
   d.bn = DecodeBn(*view);
   d.ew = DecodeEw(*view);
-  d.out_cvt = DecodeOutCvt(*view);
+  d.out_cvt = DecodeOutCvt(d.real, *view);
   d.out_type = DecodeOutType(view);
+  DecodeNarrowing(view, &d);
   DecodeWriter(*view, &d);
   view->Unimplemented<rk::DpuDataFormat>(
-      d.flying && d.out_type != OutType::kInt8 && d.out_type != OutType::kNothing,
-      "unimplemented.flying_output", "flying integer task with 32-bit output");
+      d.flying && d.out_type != (d.real ? OutType::kFp16 : OutType::kInt8) &&
+          d.out_type != OutType::kNothing,
+      "unimplemented.flying_output", "flying task with 32-bit output");
+  if (d.flying && d.width > kProvenColumns) {
+    view->Warn<rk::DpuDataCubeWidth>(
+        "dpu.flying_columns", "more than 4096 columns of a flying task: the tail may be wrong");
+  }
   CheckCube(conv, d, view);
   CheckWriter(conv, d, view);
   CheckArithmetic(conv, d, view);
@@ -259,6 +314,11 @@ RdmaConfig DecodeRdma(const DpuConfig& dpu, TaskView* view) {
   r.bs_mul = read && brdma.brdma_use_mul.get() != 0;
   r.bs_base = view->Get<rk::DpuRdmaBsBaseAddr>().bs_base_addr.get();
   const bool operand = view->Get<rk::DpuRdmaErdmaCfg>().erdma_disable.get() == 0;
+  if (dpu.real && (r.bs_alu || r.bs_mul)) {
+    view->Warn<rk::DpuRdmaBrdmaCfg>("dpu.float_operands",
+                                    "per-channel operands of a float task: fp32 addends and fp16 "
+                                    "multipliers are inferred");
+  }
   if (dpu.flying) {
     r.ew = EwSource::kFlying;
   } else if (operand) {
@@ -277,7 +337,7 @@ RdmaConfig DecodeRdma(const DpuConfig& dpu, TaskView* view) {
     view->Garbage<rk::DpuRdmaSrcBaseAddr>(
         "rdma.in_place", "the fused operand is overwritten while it is read: use two buffers");
   }
-  const int surfaces = CeilDiv(r.channels, 16);
+  const int surfaces = CeilDiv(r.channels, dpu.operand_lanes());
   const int64_t plane = kAtom * r.width * r.height;
   view->Unimplemented<rk::DpuRdmaEwSurfStride>(
       r.ew == EwSource::kConvFed && surfaces > 2 && r.ew_surf_stride != plane,

@@ -14,6 +14,8 @@ int64_t Apply(AluOp op, int64_t value, int64_t operand) {
       return value - operand;
     case AluOp::kMax:
       return std::max(value, operand);
+    case AluOp::kMul:  // only in float tasks
+    case AluOp::kDiv:
     case AluOp::kMin:
       break;
   }
@@ -66,6 +68,7 @@ uint32_t DpuElement(const DpuConfig& d, const ChannelOperands& operands, int32_t
       return static_cast<uint32_t>(arith::OutConvert<int32_t>(v, d.out_cvt));
     case OutType::kFp32:
       return arith::Float32BitsOfInt(arith::Convert(v, d.out_cvt));
+    case OutType::kFp16:  // only in float tasks
     case OutType::kNothing:
       break;
   }

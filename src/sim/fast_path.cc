@@ -49,7 +49,7 @@ struct Job {
 };
 
 bool IsCovered(const ConvConfig& c, const DpuConfig& d) {
-  const bool plain = !c.data_reuse && !c.weight_reuse && c.clip_shift == 0 && !d.flying;
+  const bool plain = !c.fp16 && !c.data_reuse && !c.weight_reuse && c.clip_shift == 0 && !d.flying;
   const bool shapes_agree =
       d.width == c.ow && d.height == c.oh && d.group == c.out_group() && d.channels % d.group == 0;
   const int64_t kernel = int64_t{c.kh} * c.kw * (c.depthwise ? 1 : c.ic);
@@ -270,8 +270,17 @@ void Describe(const ConvConfig& c, Cbuf* cbuf) {
   cbuf->weights_resident = int64_t{c.kernels} * c.kh * c.kw * c.ic <= c.weight_banks * kBankBytes;
   cbuf->data_banks = c.data_banks;
   cbuf->weight_banks = c.weight_banks;
-  cbuf->features = {c.ih, c.iw, c.ic, RoundUp(c.ic, static_cast<int>(kAtom)), {}};
-  cbuf->weights = {c.kernels, c.kh, c.kw, c.ic, c.depthwise, {}};
+  cbuf->features = {};
+  cbuf->features.height = c.ih;
+  cbuf->features.width = c.iw;
+  cbuf->features.channels = c.ic;
+  cbuf->features.pitch = RoundUp(c.ic, static_cast<int>(kAtom));
+  cbuf->weights = {};
+  cbuf->weights.kernels = c.kernels;
+  cbuf->weights.kh = c.kh;
+  cbuf->weights.kw = c.kw;
+  cbuf->weights.ic = c.ic;
+  cbuf->weights.depthwise = c.depthwise;
 }
 
 }  // namespace
@@ -310,8 +319,10 @@ std::optional<int32_t> FastPath::Run(const ConvConfig& conv, const DpuConfig& dp
 
 void FastPath::Materialize(Cbuf* cbuf) const {
   if (last_weights_ == nullptr) return;
-  if (cbuf->has_features && cbuf->features.data.empty()) features_.Unpack(&cbuf->features);
-  if (cbuf->has_weights && cbuf->weights.data.empty()) Unpack(*last_weights_, &cbuf->weights);
+  if (cbuf->has_features && !cbuf->features.fp16 && cbuf->features.data.empty())
+    features_.Unpack(&cbuf->features);
+  if (cbuf->has_weights && !cbuf->weights.fp16 && cbuf->weights.data.empty())
+    Unpack(*last_weights_, &cbuf->weights);
 }
 
 }  // namespace npu::sim

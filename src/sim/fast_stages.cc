@@ -63,6 +63,8 @@ void SetEw(const EwStage& ew, PostRow* row) {
     case AluOp::kMax:
       row->ew = RowAlu::kMax;
       break;
+    case AluOp::kMul:  // only in float tasks
+    case AluOp::kDiv:
     case AluOp::kMin:
       row->ew = RowAlu::kMin;
       break;
@@ -79,7 +81,7 @@ void SetEw(const EwStage& ew, PostRow* row) {
 bool CanExpress(const DpuConfig& d) {
   return CanExpress(d.bs) && CanExpress(d.bn) && CanExpress(d.out_cvt) &&
          (!d.ew.op || !d.ew.convert || CanExpress(d.ew.converter)) &&
-         d.out_type != OutType::kNothing;
+         d.out_type != OutType::kNothing && !d.real;
 }
 
 PostRow MakeStages(const DpuConfig& d, std::span<const ChannelOperands> operands) {

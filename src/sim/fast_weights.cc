@@ -105,7 +105,12 @@ void Unpack(const PackedWeights& packed, WeightCube* cube) {
   c.ic = packed.ic;
   c.kh = packed.kh;
   c.kw = packed.kw;
-  *cube = {c.kernels, c.kh, c.kw, c.ic, c.depthwise, {}};
+  *cube = {};
+  cube->kernels = packed.kernels;
+  cube->kh = packed.kh;
+  cube->kw = packed.kw;
+  cube->ic = packed.ic;
+  cube->depthwise = packed.depthwise;
   cube->data.resize(packed.stream.size());
   int8_t* to = cube->data.data();
   for (int k = 0; k < c.kernels; ++k) {

@@ -18,6 +18,7 @@ struct ChannelOperands {
   int32_t bs_add = 0;
   int16_t bs_mul = 0;
   int16_t ow_op = 0;
+  float bs_add_real = 0.0f, bs_mul_real = 0.0f;  // of float tasks: fp32 and fp16 operands
 };
 
 // One entry a channel of the DPU's cube, rounded up to whole blocks. False on an unmapped address,

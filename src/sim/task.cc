@@ -33,28 +33,31 @@ uint64_t Product(std::initializer_list<int64_t> factors) {
 TaskReport Account(const ConvConfig* c, const DpuConfig& d) {
   TaskReport report;
   const int64_t pixels = int64_t{d.height} * d.width;
-  const int64_t channels16 = RoundUp(d.channels, 16);
+  const int64_t channels16 = RoundUp(d.channels, d.flying ? d.operand_lanes() : 16);
   const uint64_t plane = Product({pixels, channels16});
+  const uint64_t input_bytes = Product({pixels, channels16, d.real ? 2 : 1});
   report.dpu_elements = plane;
   report.output_bytes = Product({pixels, channels16, d.out_bytes()});
-  if (d.ew.op) report.output_bytes += plane;
-  if (d.flying) report.feature_bytes = plane;
+  if (d.ew.op && !d.ew.from_register) report.output_bytes += input_bytes;
+  if (d.flying) report.feature_bytes = input_bytes;
   if (c == nullptr) return report;
   const int64_t taps = int64_t{c->kh} * c->kw;
   if (c->depthwise) {
     report.macs = Product({pixels, c->ic, taps});
-    report.mac_cycles = Product({pixels, CeilDiv(d.channels, 64), taps});
+    report.mac_cycles = Product({pixels, CeilDiv(d.channels, c->out_group()), taps});
   } else {
     report.macs = Product({pixels, d.channels, c->ic, taps});
     const int64_t inputs = c->pixel_channels > 0
                                ? std::max<int64_t>(1, c->pixel_channels * taps / 32)
                                : CeilDiv(c->ic, 32) * taps;
-    report.mac_cycles = Product({pixels, CeilDiv(d.channels, 32), inputs});
+    report.mac_cycles = Product({pixels, CeilDiv(d.channels, c->out_group()), inputs});
     report.dpu_elements = Product({pixels, RoundUp(d.channels, 32)});
   }
-  const int64_t bytes_per_pixel = c->pixel_channels > 0 ? c->pixel_channels : RoundUp(c->ic, 16);
+  const int64_t bytes_per_pixel =
+      c->pixel_channels > 0 ? c->pixel_channels : RoundUp(c->ic, c->lanes()) * c->element_bytes();
   if (!c->data_reuse) report.feature_bytes = Product({c->ih, c->iw, bytes_per_pixel});
-  if (!c->weight_reuse) report.weight_bytes = Product({c->kernels, taps, c->ic});
+  if (!c->weight_reuse)
+    report.weight_bytes = Product({c->kernels, taps, c->ic, c->element_bytes()});
   return report;
 }
 
@@ -62,7 +65,8 @@ TaskReport Account(const ConvConfig* c, const DpuConfig& d) {
 int64_t ChainResidue(const SimOptions& options, const TaskContext& context, const DpuConfig& d,
                      TaskView* view) {
   if (!options.assume.chained_raw_integer_is_wrong || context.index_in_kick == 0) return 0;
-  if (d.flying || d.out_type == OutType::kInt8 || d.out_type == OutType::kNothing) return 0;
+  const bool raw = d.out_type == OutType::kInt32 || d.out_type == OutType::kFp32;
+  if (d.flying || d.real || !raw) return 0;
   view->Wrong<rk::DpuDataFormat>(
       "pc.chained_raw_integer",
       "32-bit integer output in a chained kick: only the first task is right (registers Q3)");
@@ -130,6 +134,11 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
                                       "the task would outlive the kernel's watchdog");
   }
   if (!view->runs()) return report;
+  if (context.tasks_in_kick > 1 && rdma.bs_mul) {
+    view->Warn<rk::DpuRdmaBrdmaCfg>(
+        "pc.chained_per_channel",
+        "per-channel multipliers in a chained kick: one driver reports that it does not work");
+  }
   dpu.residue = ChainResidue(options, context, dpu, view);
   if (!view->runs()) return report;
   if (c != nullptr && RunFast(*c, dpu, rdma, context, memory)) return report;

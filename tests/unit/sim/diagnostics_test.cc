@@ -85,6 +85,9 @@ Program Base(std::string_view name) {
   if (name == "pixels") return Pixels();
   if (name == "elementwise") return MakeElementwise(8);
   if (name == "pool") return MakePool({});
+  if (name == "f16conv") return MakeHalfConv(kShape);
+  if (name == "f16depthwise") return MakeHalfConv(Depthwise());
+  if (name == "f16ew") return MakeHalfElementwise(8);
   return MakeConv(kShape);
 }
 
@@ -96,7 +99,8 @@ SimOptions Options() {
 }
 
 TEST(Diagnostics, TheBasesAreClean) {
-  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise", "pool"}) {
+  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise", "pool",
+                           "f16conv", "f16depthwise", "f16ew"}) {
     Machine m(Options());
     const KickResult result = m.Run(Base(base));
     EXPECT_EQ(result.outcome, Outcome::kComplete) << base << ": " << result.reason;
@@ -219,6 +223,8 @@ std::vector<Row> ProgramErrors() {
          r.size_e_1 = 3;
          r.size_e_2 = 3;
        })},
+      {"f16conv", "dpu.not_narrowed", kDone,
+       Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; })},
       {"conv", "writer.surface_add", kDone,
        Edit<rk::DpuSurfaceAdd>([](auto& r) { r.surf_add = 64; })},
   };
@@ -306,8 +312,12 @@ TEST(Diagnostics, ProgramErrors) {
 std::vector<Row> ConvGates() {
   constexpr Outcome kGate = Outcome::kUnimplemented;
   return {
-      {"conv", "unimplemented.fp16", kGate,
+      {"conv", "unimplemented.mixed_types", kGate,
        Edit<rk::CnaConvCon1>([](auto& r) { r.proc_precision = rk::PrecisionMac::kFp16; })},
+      {"f16conv", "unimplemented.packed_pixels", kGate,
+       Edit<rk::CnaConvCon1>([](auto& r) { r.argb_in = rk::ArgbIn::kCh3; })},
+      {"f16conv", "unimplemented.float_truncation", kGate,
+       Edit<rk::CoreClipTruncate>([](auto& r) { r.clip_truncate = 1; })},
       {"conv", "unimplemented.int16", kGate,
        Edit<rk::CnaConvCon1>([](auto& r) { r.in_precision = rk::PrecisionMac::kInt16; })},
       {"conv", "unimplemented.bf16", kGate,
@@ -406,6 +416,41 @@ std::vector<Row> DpuGates() {
        Edit<rk::DpuRdmaSrcDmaCfg>([](auto& r) { r.unpooling_en = 1; })},
       {"conv", "unimplemented.rdma_line_notch", kGate,
        Edit<rk::DpuRdmaDataCubeHeight>([](auto& r) { r.ew_line_notch_addr = 1; })},
+      {"f16conv", "unimplemented.float_output", kGate,
+       Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kInt8; })},
+      {"f16depthwise", "unimplemented.depthwise_fp32", kGate,
+       [](Program& p) {
+         p.Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; });
+         p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; });
+       }},
+      {"f16conv", "unimplemented.narrowing", kGate,
+       Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; })},
+      {"conv", "unimplemented.fp16_in_integer_task", kGate,
+       Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) { r.mrdma_fp16tofp32_en = 1; })},
+      {"f16ew", "unimplemented.half_lanes", kGate,
+       Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) { r.mrdma_fp16tofp32_en = 0; })},
+      {"f16ew", "unimplemented.half_lanes", kGate,
+       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_alu_algo = rk::AluAlgoEw::kDiv; })},
+      {"f16ew", "unimplemented.ew_algorithm", kGate,
+       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_alu_algo = rk::AluAlgoEw::kFloor; })},
+      {"f16ew", "unimplemented.ew_compare", kGate,
+       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_binary_en = 1; })},
+      {"f16ew", "unimplemented.ew_operand_width", kGate,
+       Edit<rk::DpuEwCfg>([](auto& r) { r.edata_size = rk::DataBits::kBits32; })},
+      {"f16ew", "unimplemented.ew_data_mode", kGate,
+       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_data_mode = rk::ErdmaMode::kPerChannel; })},
+      {"f16ew", "unimplemented.ew_float_converter", kGate,
+       Edit<rk::DpuEwCvtScaleValue>([](auto& r) { r.ew_op_cvt_shift = 1; })},
+      {"f16conv", "unimplemented.ew_register_operand", kGate,
+       [](Program& p) {
+         p.Edit<rk::DpuEwCfg>([](auto& r) { r.ew_bypass = 0; });
+         p.Edit<rk::DpuEwOpValue5>([](auto& r) { r.ew_operand_5 = 1; });
+       }},
+      {"f16ew", "unimplemented.flying_output", kGate,
+       [](Program& p) {
+         p.Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; });
+         p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; });
+       }},
       {"elementwise", "unimplemented.flying_output", kGate,
        Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kInt32; })},
   };
@@ -469,6 +514,31 @@ TEST(Diagnostics, TooManyMacs) {
   const KickResult result = m.Run(MakeConv(kShape));
   EXPECT_EQ(result.outcome, Outcome::kHang);
   EXPECT_TRUE(Has(result, "task.too_long"));
+}
+
+TEST(Diagnostics, WarningsOfFloatTasks) {
+  Machine m;
+  ConvShape s = kShape;
+  s.pad_top = 1;
+  Program p = MakeHalfConv(s);
+  p.Edit<rk::CnaPadCon1>([](auto& r) { r.pad_value = 0x3C00; });
+  p.Edit<rk::DpuBsCfg>([](auto& r) {
+    r.bs_bypass = 0;
+    r.bs_mul_bypass = 1;
+    r.bs_relu_bypass = 1;
+    r.bs_alu_src = rk::OperandSrc::kDma;
+    r.bs_alu_algo = rk::AluAlgoAffine::kAdd;
+  });
+  p.Edit<rk::DpuRdmaBrdmaCfg>([](auto& r) { r.brdma_use_alu = 1; });
+  p.Edit<rk::DpuRdmaBsBaseAddr>([](auto& r) { r.bs_base_addr = kBias; });
+  const KickResult result = m.Run(p);
+  EXPECT_EQ(result.outcome, Outcome::kComplete);
+  EXPECT_TRUE(Has(result, "cna.pad_bytes"));
+  EXPECT_TRUE(Has(result, "dpu.float_operands"));
+  EXPECT_FALSE(HasErrors(result.diagnostics));
+  const KickResult wide = m.Run(MakeHalfElementwise(4097));
+  EXPECT_TRUE(Has(wide, "dpu.flying_columns"));
+  EXPECT_FALSE(HasErrors(wide.diagnostics));
 }
 
 TEST(Diagnostics, WarningsLeaveTheTaskRunning) {

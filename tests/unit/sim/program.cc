@@ -190,6 +190,55 @@ Program MakeRawConv(const ConvShape& s) {
   return p;
 }
 
+Program MakeHalfConv(const ConvShape& s) {
+  // Two bytes an element: the int8 program of twice the channels, with the counts put right.
+  ConvShape bytes = s;
+  bytes.ic = 2 * s.ic;
+  Program p = MakeBase(bytes);
+  p.Edit<rk::CnaConvCon1>([](auto& r) {
+    r.proc_precision = rk::PrecisionMac::kFp16;
+    r.in_precision = rk::PrecisionMac::kFp16;
+  });
+  p.Edit<rk::CoreMiscCfg>([](auto& r) { r.proc_precision = rk::PrecisionMac::kFp16; });
+  p.Edit<rk::CnaDataSize1>([&](auto& r) {
+    r.datain_channel = Var(s.ic);
+    r.datain_channel_real = Var(s.ic - 1);
+  });
+  p.Edit<rk::CnaFcDataSize1>([&](auto& r) { r.dma_channel = Var(s.ic); });
+  p.Edit<rk::DpuDataFormat>([](auto& r) {
+    r.proc_precision = rk::PrecisionDpu::kFp16;
+    r.in_precision = rk::PrecisionDpu::kFp16;
+    r.out_precision = rk::PrecisionDpu::kFp16;
+  });
+  p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 1; });
+  p.Edit<rk::DpuBsCfg>([](auto& r) { r.bs_bypass = 1; });
+  p.Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) { r.mrdma_fp16tofp32_en = 1; });
+  SetWriter(s.depthwise ? 4 : 2, s.oh() * s.ow(), true, &p);
+  return p;
+}
+
+Program MakeHalfElementwise(int columns) {
+  Program p = MakeElementwise(columns);
+  SetCube(8, 1, columns, &p);
+  p.Edit<rk::DpuDataFormat>([](auto& r) {
+    r.proc_precision = rk::PrecisionDpu::kFp16;
+    r.in_precision = rk::PrecisionDpu::kFp16;
+    r.out_precision = rk::PrecisionDpu::kFp16;
+  });
+  p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 1; });
+  p.Edit<rk::DpuEwCfg>([](auto& r) {
+    r.edata_size = rk::DataBits::kBits16;
+    r.ew_op_cvt_bypass = 0;
+  });
+  p.Edit<rk::DpuRdmaErdmaCfg>([](auto& r) { r.erdma_data_size = rk::DataBits::kBits16; });
+  p.Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) {
+    r.proc_precision = rk::PrecisionDpu::kFp16;
+    r.in_precision = rk::PrecisionDpu::kFp16;
+    r.mrdma_fp16tofp32_en = 1;
+  });
+  return p;
+}
+
 Program MakeElementwise(int columns) {
   Program p;
   p.mask = rk::kEnableDpuOnly;
@@ -292,6 +341,16 @@ void Machine::PutInts(uint32_t address, const std::vector<int32_t>& values) {
     bytes.at(address - kMemoryBase + i) =
         static_cast<std::byte>(static_cast<uint32_t>(values[i / 4]) >> (8 * (i % 4)));
   }
+}
+
+void Machine::PutHalves(uint32_t address, const std::vector<uint16_t>& values) {
+  for (size_t i = 0; i < values.size() * 2; ++i) {
+    bytes.at(address - kMemoryBase + i) = static_cast<std::byte>(values[i / 2] >> (8 * (i % 2)));
+  }
+}
+
+uint16_t Machine::Half(uint32_t address) const {
+  return static_cast<uint16_t>(Int(address) & 0xFFFF);
 }
 
 int8_t Machine::Byte(uint32_t address) const {

@@ -79,6 +79,11 @@ using Tensor = std::vector<int8_t>;
 Program MakeConv(const ConvShape& shape);
 // The same as raw int32.
 Program MakeRawConv(const ConvShape& shape);
+// fp16 -> fp16: `shape` in channels, BS bypassed (conv-matmul 4.5).
+Program MakeHalfConv(const ConvShape& shape);
+// fp16 add of two cubes of 8 channels and `columns` atoms, at kFeatures and kOperand
+// (dpu-ppu 15.2).
+Program MakeHalfElementwise(int columns);
 // int8 elementwise add of two cubes of `columns` atoms at kFeatures and kOperand.
 Program MakeElementwise(int columns);
 
@@ -100,6 +105,8 @@ class Machine {
 
   void Put(uint32_t address, const std::vector<int8_t>& bytes);
   void PutWords(uint32_t address, const std::vector<uint64_t>& words);
+  void PutHalves(uint32_t address, const std::vector<uint16_t>& values);
+  uint16_t Half(uint32_t address) const;
   void PutInts(uint32_t address, const std::vector<int32_t>& values);
   int8_t Byte(uint32_t address) const;
   int32_t Int(uint32_t address) const;

@@ -1,25 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/replay/compare.h"
 
-#include <bit>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 namespace npu::replay {
 namespace {
-
-double HalfValue(uint32_t bits) {
-  const int sign = (bits & 0x8000u) != 0 ? -1 : 1;
-  const int exponent = static_cast<int>((bits >> 10) & 0x1F);
-  const int mantissa = static_cast<int>(bits & 0x3FF);
-  if (exponent == 31) {
-    return mantissa != 0 ? std::numeric_limits<double>::quiet_NaN()
-                         : sign * std::numeric_limits<double>::infinity();
-  }
-  if (exponent == 0) return sign * std::ldexp(mantissa, -24);
-  return sign * std::ldexp(mantissa + 1024, exponent - 25);
-}
 
 // "(37, 2, 3)": the index of the row-major element `index`.
 std::string IndexText(const std::vector<uint64_t>& shape, uint64_t index) {
@@ -42,40 +27,6 @@ std::string Number(double v) {
 }
 
 }  // namespace
-
-std::optional<double> ElementValue(std::string_view dtype, std::span<const std::byte> bytes) {
-  if (bytes.empty() || bytes.size() != device::DtypeBytes(dtype)) return std::nullopt;
-  uint64_t bits = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) bits |= std::to_integer<uint64_t>(bytes[i]) << (8 * i);
-  const auto word = static_cast<uint32_t>(bits);
-  if (dtype == "int8") return static_cast<int8_t>(bits);
-  if (dtype == "uint8") return static_cast<uint8_t>(bits);
-  if (dtype == "int16") return static_cast<int16_t>(bits);
-  if (dtype == "uint16") return static_cast<uint16_t>(bits);
-  if (dtype == "int32") return static_cast<int32_t>(bits);
-  if (dtype == "uint32") return word;
-  if (dtype == "fp16") return HalfValue(word);
-  if (dtype == "bf16") return std::bit_cast<float>(word << 16);
-  if (dtype == "fp32") return std::bit_cast<float>(word);
-  return std::nullopt;
-}
-
-bool Acceptable(const device::Tolerance& tolerance, double expected, double found) {
-  if (std::isnan(expected) || std::isnan(found)) return std::isnan(expected) && std::isnan(found);
-  if (expected == found) return true;
-  const double difference = std::fabs(expected - found);
-  switch (tolerance.kind) {
-    case device::ToleranceKind::kExact:
-      return false;
-    case device::ToleranceKind::kAbs:
-      return difference <= tolerance.abs;
-    case device::ToleranceKind::kRel:
-      return difference <= tolerance.rel * std::fabs(expected);
-    case device::ToleranceKind::kAbsRel:
-      break;
-  }
-  return difference <= tolerance.abs + tolerance.rel * std::fabs(expected);
-}
 
 std::string CompareCheck(const device::JobFile& file, const device::Check& check,
                          const sim::AddressSpace& memory) {

@@ -9,8 +9,8 @@
 namespace npu::sim {
 namespace {
 
-__extension__ typedef __int128 Int128;
-__extension__ typedef unsigned __int128 Uint128;
+using Int128 = __int128;
+using Uint128 = unsigned __int128;
 
 constexpr int kProductBits = 48;  // every product of two fp16 values is a multiple of 2^-48
 constexpr uint32_t kNanBits = 0x7FC00000;

@@ -7,12 +7,12 @@
 
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "tests/unit/sim/program.h"
+#include "tests/unit/sim/rows.h"
 
 namespace npu::sim {
 namespace {
@@ -84,40 +84,13 @@ Program Base(std::string_view name) {
   if (name == "add") return FusedAdd();
   if (name == "pixels") return Pixels();
   if (name == "elementwise") return MakeElementwise(8);
-  if (name == "pool") return MakePool({});
-  if (name == "f16conv") return MakeHalfConv(kShape);
-  if (name == "f16depthwise") return MakeHalfConv(Depthwise());
-  if (name == "f16ew") return MakeHalfElementwise(8);
   return MakeConv(kShape);
 }
 
-// Pools end with an interrupt the kernel sees.
-SimOptions Options() {
-  SimOptions options;
-  options.assume.ppu_raises_dpu_interrupt = true;
-  return options;
-}
-
 TEST(Diagnostics, TheBasesAreClean) {
-  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise", "pool",
-                           "f16conv", "f16depthwise", "f16ew"}) {
-    Machine m(Options());
-    const KickResult result = m.Run(Base(base));
-    EXPECT_EQ(result.outcome, Outcome::kComplete) << base << ": " << result.reason;
-    for (const Diagnostic& d : result.diagnostics) ADD_FAILURE() << base << ": " << ToString(d);
+  for (const char* base : {"conv", "raw", "depthwise", "add", "pixels", "elementwise"}) {
+    CheckClean(base, Base(base));
   }
-}
-
-struct Row {
-  const char* base;
-  const char* id;
-  Outcome outcome;
-  std::function<void(Program&)> change;
-};
-
-template <typename Reg, typename F>
-std::function<void(Program&)> Edit(F change) {
-  return [change](Program& p) { p.Edit<Reg>(change); };
 }
 
 // Launches that lack a producer or a consumer.
@@ -223,85 +196,15 @@ std::vector<Row> ProgramErrors() {
          r.size_e_1 = 3;
          r.size_e_2 = 3;
        })},
-      {"f16conv", "dpu.not_narrowed", kDone,
-       Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; })},
       {"conv", "writer.surface_add", kDone,
        Edit<rk::DpuSurfaceAdd>([](auto& r) { r.surf_add = 64; })},
   };
 }
 
-// The pooling unit.
-std::vector<Row> PoolErrors() {
-  constexpr Outcome kHang = Outcome::kHang, kDone = Outcome::kComplete;
-  return {
-      {"pool", "stream.ppu_missing", kHang, [](Program& p) { p.mask = 0x40; }},
-      {"pool", "stream.ppu_source", kHang, [](Program& p) { p.mask = 0x20; }},
-      {"pool", "stream.ppu_source", kHang,
-       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.flying_mode = 0; })},
-      {"pool", "stream.ppu_source", kHang,
-       Edit<rk::PpuDataFormat>([](auto& r) { r.dpu_flyin = 1; })},
-      {"pool", "ppu.cube_mismatch", kHang,
-       Edit<rk::PpuRdmaCubeInHeight>([](auto& r) { r.cube_in_height = 6; })},
-      {"pool", "ppu.cube_mismatch", kHang,
-       Edit<rk::PpuDataCubeOutChannel>([](auto& r) { r.cube_out_channel = 31; })},
-      {"pool", "ppu.width_code", kDone,
-       Edit<rk::PpuRdmaDataFormat>([](auto& r) { r.in_precision = rk::DataBits::kBits4; })},
-      {"pool", "ppu.method", kDone,
-       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = Var(3); })},
-      {"pool", "ppu.surface_stride", kDone,
-       [](Program& p) {
-         p = MakePool({.channels = 32});
-         p.Edit<rk::PpuDstSurfStride>([](auto& r) { r.dst_surf_stride = 15; });
-       }},
-      {"pool", "ppu.reciprocal", kDone,
-       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = rk::PoolMethod::kAverage; })},
-      {"pool", "memory.unaligned", kHang,
-       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kFeatures + 4; })},
-      {"pool", "memory.read_fault", Outcome::kFault,
-       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = 0x1000; })},
-      {"pool", "memory.write_fault", Outcome::kFault,
-       Edit<rk::PpuDstBaseAddr>([](auto& r) { r.dst_base_addr = 0xC0DE0000; })},
-      {"pool", "unimplemented.dpu_to_ppu", Outcome::kUnimplemented,
-       [](Program& p) { p.mask = 0x7D; }},
-      {"pool", "unimplemented.ppu_index", Outcome::kUnimplemented,
-       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.index_en = 1; })},
-      {"pool", "unimplemented.ppu_modes", Outcome::kUnimplemented,
-       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.use_cnt = 1; })},
-      {"pool", "unimplemented.ppu_write_modes", Outcome::kUnimplemented,
-       Edit<rk::PpuMiscCtrl>([](auto& r) { r.nonalign = 1; })},
-      {"pool", "unimplemented.ppu_precision", Outcome::kUnimplemented,
-       Edit<rk::PpuDataFormat>([](auto& r) { r.proc_precision = rk::PrecisionDpu::kInt16; })},
-      {"pool", "unimplemented.ppu_pad_value", Outcome::kUnimplemented,
-       [](Program& p) {
-         p = MakePool({.top = 1});
-         p.Edit<rk::PpuPaddingValue1Cfg>([](auto& r) { r.pad_value_0 = -128; });
-       }},
-  };
-}
-
-void Check(const Row& row) {
-  Machine m(Options());
-  m.Fill(kOutput, 0x8000, 0xA5);
-  Program p = Base(row.base);
-  row.change(p);
-  const KickResult result = m.Run(p);
-  EXPECT_EQ(result.outcome, row.outcome) << row.id << ": " << result.reason;
-  const Diagnostic* found = Find(result, row.id);
-  ASSERT_NE(found, nullptr) << row.id << " was not raised: " << result.reason;
-  EXPECT_NE(found->severity, Severity::kInternal);
-  EXPECT_FALSE(found->reg.empty()) << row.id;
-  EXPECT_TRUE(HasErrors(result.diagnostics)) << row.id;
-  if (row.outcome == Outcome::kComplete) return;
-  EXPECT_FALSE(result.reason.empty());
-  EXPECT_EQ(m.Byte(kOutput), static_cast<int8_t>(0xA5)) << row.id << " wrote before it stopped";
-}
+void Check(const Row& row) { CheckRow(row, Base(row.base)); }
 
 TEST(Diagnostics, StreamErrors) {
   for (const Row& row : StreamErrors()) Check(row);
-}
-
-TEST(Diagnostics, PoolErrors) {
-  for (const Row& row : PoolErrors()) Check(row);
 }
 
 TEST(Diagnostics, ProgramErrors) {
@@ -314,10 +217,6 @@ std::vector<Row> ConvGates() {
   return {
       {"conv", "unimplemented.mixed_types", kGate,
        Edit<rk::CnaConvCon1>([](auto& r) { r.proc_precision = rk::PrecisionMac::kFp16; })},
-      {"f16conv", "unimplemented.packed_pixels", kGate,
-       Edit<rk::CnaConvCon1>([](auto& r) { r.argb_in = rk::ArgbIn::kCh3; })},
-      {"f16conv", "unimplemented.float_truncation", kGate,
-       Edit<rk::CoreClipTruncate>([](auto& r) { r.clip_truncate = 1; })},
       {"conv", "unimplemented.int16", kGate,
        Edit<rk::CnaConvCon1>([](auto& r) { r.in_precision = rk::PrecisionMac::kInt16; })},
       {"conv", "unimplemented.bf16", kGate,
@@ -416,41 +315,8 @@ std::vector<Row> DpuGates() {
        Edit<rk::DpuRdmaSrcDmaCfg>([](auto& r) { r.unpooling_en = 1; })},
       {"conv", "unimplemented.rdma_line_notch", kGate,
        Edit<rk::DpuRdmaDataCubeHeight>([](auto& r) { r.ew_line_notch_addr = 1; })},
-      {"f16conv", "unimplemented.float_output", kGate,
-       Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kInt8; })},
-      {"f16depthwise", "unimplemented.depthwise_fp32", kGate,
-       [](Program& p) {
-         p.Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; });
-         p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; });
-       }},
-      {"f16conv", "unimplemented.narrowing", kGate,
-       Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; })},
       {"conv", "unimplemented.fp16_in_integer_task", kGate,
        Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) { r.mrdma_fp16tofp32_en = 1; })},
-      {"f16ew", "unimplemented.half_lanes", kGate,
-       Edit<rk::DpuRdmaFeatureModeCfg>([](auto& r) { r.mrdma_fp16tofp32_en = 0; })},
-      {"f16ew", "unimplemented.half_lanes", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_alu_algo = rk::AluAlgoEw::kDiv; })},
-      {"f16ew", "unimplemented.ew_algorithm", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_alu_algo = rk::AluAlgoEw::kFloor; })},
-      {"f16ew", "unimplemented.ew_compare", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_binary_en = 1; })},
-      {"f16ew", "unimplemented.ew_operand_width", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.edata_size = rk::DataBits::kBits32; })},
-      {"f16ew", "unimplemented.ew_data_mode", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.ew_data_mode = rk::ErdmaMode::kPerChannel; })},
-      {"f16ew", "unimplemented.ew_float_converter", kGate,
-       Edit<rk::DpuEwCvtScaleValue>([](auto& r) { r.ew_op_cvt_shift = 1; })},
-      {"f16conv", "unimplemented.ew_register_operand", kGate,
-       [](Program& p) {
-         p.Edit<rk::DpuEwCfg>([](auto& r) { r.ew_bypass = 0; });
-         p.Edit<rk::DpuEwOpValue5>([](auto& r) { r.ew_operand_5 = 1; });
-       }},
-      {"f16ew", "unimplemented.flying_output", kGate,
-       [](Program& p) {
-         p.Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kFp32; });
-         p.Edit<rk::DpuOutCvtScale>([](auto& r) { r.fp32tofp16_en = 0; });
-       }},
       {"elementwise", "unimplemented.flying_output", kGate,
        Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kInt32; })},
   };
@@ -514,31 +380,6 @@ TEST(Diagnostics, TooManyMacs) {
   const KickResult result = m.Run(MakeConv(kShape));
   EXPECT_EQ(result.outcome, Outcome::kHang);
   EXPECT_TRUE(Has(result, "task.too_long"));
-}
-
-TEST(Diagnostics, WarningsOfFloatTasks) {
-  Machine m;
-  ConvShape s = kShape;
-  s.pad_top = 1;
-  Program p = MakeHalfConv(s);
-  p.Edit<rk::CnaPadCon1>([](auto& r) { r.pad_value = 0x3C00; });
-  p.Edit<rk::DpuBsCfg>([](auto& r) {
-    r.bs_bypass = 0;
-    r.bs_mul_bypass = 1;
-    r.bs_relu_bypass = 1;
-    r.bs_alu_src = rk::OperandSrc::kDma;
-    r.bs_alu_algo = rk::AluAlgoAffine::kAdd;
-  });
-  p.Edit<rk::DpuRdmaBrdmaCfg>([](auto& r) { r.brdma_use_alu = 1; });
-  p.Edit<rk::DpuRdmaBsBaseAddr>([](auto& r) { r.bs_base_addr = kBias; });
-  const KickResult result = m.Run(p);
-  EXPECT_EQ(result.outcome, Outcome::kComplete);
-  EXPECT_TRUE(Has(result, "cna.pad_bytes"));
-  EXPECT_TRUE(Has(result, "dpu.float_operands"));
-  EXPECT_FALSE(HasErrors(result.diagnostics));
-  const KickResult wide = m.Run(MakeHalfElementwise(4097));
-  EXPECT_TRUE(Has(wide, "dpu.flying_columns"));
-  EXPECT_FALSE(HasErrors(wide.diagnostics));
 }
 
 TEST(Diagnostics, WarningsLeaveTheTaskRunning) {

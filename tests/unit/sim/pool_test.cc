@@ -9,17 +9,12 @@
 #include "src/arith/half.h"
 #include "src/sim/ppu.h"
 #include "tests/unit/sim/program.h"
+#include "tests/unit/sim/rows.h"
 
 namespace npu::sim {
 namespace {
 
 using regs::Var;
-
-SimOptions Options() {
-  SimOptions options;
-  options.assume.ppu_raises_dpu_interrupt = true;
-  return options;
-}
 
 int8_t Expected(const PoolShape& s, const Tensor& x, int c, int oy, int ox) {
   std::vector<int8_t> window;
@@ -40,7 +35,7 @@ int8_t Expected(const PoolShape& s, const Tensor& x, int c, int oy, int ox) {
 }
 
 void CheckPool(const PoolShape& s, Path path) {
-  SimOptions options = Options();
+  SimOptions options = CompletingPools();
   options.path = path;
   Machine m(options);
   m.Fill(kOutput, 0x10000, 0xA5);
@@ -195,7 +190,7 @@ TEST(Pool, FeedsAnElementwiseTaskOfTheSameKick) {
 
 // dpu-ppu 11.3 erratum 1.
 TEST(Pool, ASmallCubeOfAnotherPoolIsMisread) {
-  Machine m(Options());
+  Machine m(CompletingPools());
   m.Put(kFeatures, RandomTensor(1024, 3));
   const PoolShape first{.oh = 2, .ow = 2, .kh = 4, .kw = 4, .sy = 4, .sx = 4};
   ASSERT_EQ(m.Run(MakePool(first)).outcome, Outcome::kComplete);
@@ -211,7 +206,7 @@ TEST(Pool, ASmallCubeOfAnotherPoolIsMisread) {
 }
 
 TEST(Pool, WarningsLeaveItRunning) {
-  SimOptions options = Options();
+  SimOptions options = CompletingPools();
   Machine m(options);
   Program beyond = MakePool({.kh = 3, .kw = 3});
   EXPECT_TRUE(Has(m.Run(beyond), "ppu.padding"));
@@ -231,7 +226,7 @@ TEST(Pool, WarningsLeaveItRunning) {
 }
 
 TEST(Pool, ReportsTheTermsOfTheCostModel) {
-  Machine m(Options());
+  Machine m(CompletingPools());
   const KickResult result = m.Run(MakePool({.channels = 24}));
   ASSERT_EQ(result.tasks.size(), 1u);
   EXPECT_EQ(result.tasks[0].macs, 0u);
@@ -239,6 +234,60 @@ TEST(Pool, ReportsTheTermsOfTheCostModel) {
   EXPECT_EQ(result.tasks[0].dpu_elements, 32u * 64);
   EXPECT_EQ(result.tasks[0].feature_bytes, 32u * 64);
   EXPECT_EQ(result.tasks[0].output_bytes, 32u * 16);
+}
+
+// The pooling unit.
+std::vector<Row> PoolErrors() {
+  constexpr Outcome kHang = Outcome::kHang, kDone = Outcome::kComplete;
+  return {
+      {"pool", "stream.ppu_missing", kHang, [](Program& p) { p.mask = 0x40; }},
+      {"pool", "stream.ppu_source", kHang, [](Program& p) { p.mask = 0x20; }},
+      {"pool", "stream.ppu_source", kHang,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.flying_mode = 0; })},
+      {"pool", "stream.ppu_source", kHang,
+       Edit<rk::PpuDataFormat>([](auto& r) { r.dpu_flyin = 1; })},
+      {"pool", "ppu.cube_mismatch", kHang,
+       Edit<rk::PpuRdmaCubeInHeight>([](auto& r) { r.cube_in_height = 6; })},
+      {"pool", "ppu.cube_mismatch", kHang,
+       Edit<rk::PpuDataCubeOutChannel>([](auto& r) { r.cube_out_channel = 31; })},
+      {"pool", "ppu.width_code", kDone,
+       Edit<rk::PpuRdmaDataFormat>([](auto& r) { r.in_precision = rk::DataBits::kBits4; })},
+      {"pool", "ppu.method", kDone,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = Var(3); })},
+      {"pool", "ppu.surface_stride", kDone,
+       [](Program& p) {
+         p = MakePool({.channels = 32});
+         p.Edit<rk::PpuDstSurfStride>([](auto& r) { r.dst_surf_stride = 15; });
+       }},
+      {"pool", "ppu.reciprocal", kDone,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.pooling_method = rk::PoolMethod::kAverage; })},
+      {"pool", "memory.unaligned", kHang,
+       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kFeatures + 4; })},
+      {"pool", "memory.read_fault", Outcome::kFault,
+       Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = 0x1000; })},
+      {"pool", "memory.write_fault", Outcome::kFault,
+       Edit<rk::PpuDstBaseAddr>([](auto& r) { r.dst_base_addr = 0xC0DE0000; })},
+      {"pool", "unimplemented.dpu_to_ppu", Outcome::kUnimplemented,
+       [](Program& p) { p.mask = 0x7D; }},
+      {"pool", "unimplemented.ppu_index", Outcome::kUnimplemented,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.index_en = 1; })},
+      {"pool", "unimplemented.ppu_modes", Outcome::kUnimplemented,
+       Edit<rk::PpuOperationModeCfg>([](auto& r) { r.use_cnt = 1; })},
+      {"pool", "unimplemented.ppu_write_modes", Outcome::kUnimplemented,
+       Edit<rk::PpuMiscCtrl>([](auto& r) { r.nonalign = 1; })},
+      {"pool", "unimplemented.ppu_precision", Outcome::kUnimplemented,
+       Edit<rk::PpuDataFormat>([](auto& r) { r.proc_precision = rk::PrecisionDpu::kInt16; })},
+      {"pool", "unimplemented.ppu_pad_value", Outcome::kUnimplemented,
+       [](Program& p) {
+         p = MakePool({.top = 1});
+         p.Edit<rk::PpuPaddingValue1Cfg>([](auto& r) { r.pad_value_0 = -128; });
+       }},
+  };
+}
+
+TEST(Pool, Findings) {
+  CheckClean("pool", MakePool({}));
+  for (const Row& row : PoolErrors()) CheckRow(row, MakePool({}));
 }
 
 }  // namespace

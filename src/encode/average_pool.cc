@@ -16,13 +16,15 @@
 namespace npu::encode {
 namespace {
 
-// Largest difference to TFLite's mean (half away from zero) over every sum of n int8 values.
-int64_t LargestDifference(const arith::ScaleShift& s, int64_t n) {
-  const arith::Converter converter{.scale = s.scale, .shift = s.shift};
+// Largest difference to TFLite's mean (half away from zero) over every sum of n stored values
+// `lowest` to `lowest` + 255.
+int64_t LargestDifference(const arith::ScaleShift& s, int64_t n, int32_t lowest) {
+  const int32_t offset = -128 - lowest;
+  const arith::Converter converter{.scale = s.scale, .shift = s.shift, .offset = offset};
   int64_t largest = 0;
-  for (int64_t sum = -128 * n; sum <= 127 * n; ++sum) {
+  for (int64_t sum = lowest * n; sum <= (lowest + 255) * n; ++sum) {
     const int64_t chip = arith::OutConvert<int8_t>(sum, converter);
-    const int64_t reference = arith::DivideRoundHalfAway(sum, n);
+    const int64_t reference = arith::DivideRoundHalfAway(sum, n) + offset;
     largest = std::max(largest, std::abs(chip - reference));
   }
   return largest;
@@ -59,13 +61,16 @@ Result<EncodedOp> EncodeAveragePool(const chip::Profile& chip, const AveragePool
   const int64_t n = int64_t{p.kh} * p.kw;
   // The drivers' scale is always high, which breaks ties away from zero as TFLite does.
   const auto scale = arith::ScaleFromReal(1.0F / static_cast<float>(n), arith::ScaleRule::kDriver);
-  const int64_t difference = scale ? LargestDifference(*scale, n) : 2;
+  // uint8 is averaged as such: BS adds 128 to each of the n elements, OUT_CVT takes 128 back.
+  const int32_t lowest = p.rebased_uint8 ? 0 : -128;
+  const int64_t difference = scale ? LargestDifference(*scale, n, lowest) : 2;
   if (difference > 1) {
     return Unsupported(reason::kPoolWindow, "the mean of " + std::to_string(n) +
                                                 " elements is not within one count on the NPU");
   }
   conv.weights.assign(size_t{p.c} * static_cast<size_t>(n), 1);
-  conv.addend.assign(p.c, 0);
+  conv.addend.assign(p.c, static_cast<int32_t>((lowest + 128) * n));
+  conv.out_offset = -128 - lowest;
   conv.out_scale = scale->scale;
   conv.out_shift = scale->shift;
   NPU_ASSIGN_OR_RETURN(EncodedOp op, rk3588::EncodeSilicon(chip, std::move(conv)));

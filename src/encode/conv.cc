@@ -55,7 +55,7 @@ Status CheckProblem(const ConvProblem& p) {
   const auto count = CheckedMul<uint64_t>(taps * p.oc, p.depthwise ? 1 : p.ic);
   if (!count || p.weights.size() != *count) return Invalid("weights of the wrong size");
   if (!p.bias.empty() && p.bias.size() != p.oc) return Invalid("bias of the wrong size");
-  if (!IsInt8(p.in_zero_point) || !IsInt8(p.out_zero_point)) {
+  if (!IsInt8(p.in_zero_point) || !IsInt8(p.out_zero_point) || !IsInt8(p.weight_zero_point)) {
     return Invalid("a zero point is outside int8");
   }
   if (p.raw_int32) return OkStatus();
@@ -87,6 +87,7 @@ SiliconConv GeometryOf(const ConvProblem& p) {
   c.pad_left = p.pad_left;
   c.pad_value = static_cast<int8_t>(p.in_zero_point);
   c.raw_int32 = p.raw_int32;
+  c.weight_zero_point = static_cast<int8_t>(p.weight_zero_point);
   return c;
 }
 
@@ -100,11 +101,15 @@ std::vector<int8_t> ChannelMajorWeights(const ConvProblem& p) {
   return weights;
 }
 
-// Range of V = sum (x - x0) * w over every int8 input. Taps outside the plane contribute 0, which
-// x = x0 covers.
-void SetSums(std::span<const int8_t> kernel, int32_t zero_point, RequantChannel* channel) {
+// Range of V = sum (x - x0) * (w - w0) over every int8 input. Taps outside the plane contribute 0,
+// which x = x0 covers.
+void SetSums(std::span<const int8_t> kernel, int32_t zero_point, int32_t weight_zero_point,
+             RequantChannel* channel) {
   int64_t positive = 0, negative = 0;
-  for (const int8_t w : kernel) (w > 0 ? positive : negative) += w;
+  for (const int8_t stored : kernel) {
+    const int32_t w = stored - weight_zero_point;
+    (w > 0 ? positive : negative) += w;
+  }
   const int64_t low = kInt8Min - zero_point, high = kInt8Max - zero_point;
   channel->v_min = positive * low + negative * high;
   channel->v_max = positive * high + negative * low;
@@ -120,7 +125,7 @@ RequantProblem RequantProblemOf(const ConvProblem& p, std::span<const int8_t> we
   const size_t kernel = weights.size() / p.oc;
   for (size_t c = 0; c < p.oc; ++c) {
     RequantChannel& channel = problem.channels[c];
-    SetSums(weights.subspan(c * kernel, kernel), p.in_zero_point, &channel);
+    SetSums(weights.subspan(c * kernel, kernel), p.in_zero_point, p.weight_zero_point, &channel);
     channel.bias = p.bias.empty() ? 0 : p.bias[c];
     channel.real = p.multipliers[p.multipliers.size() == 1 ? 0 : c];
     channel.multiplier = arith::QuantizeMultiplier(channel.real);
@@ -132,7 +137,8 @@ void ApplyPlan(RequantPlan plan, SiliconConv* c) {
   const size_t kernel = c->weights.size() / c->oc;
   for (size_t oc = 0; oc < c->oc; ++oc) {
     if (!plan.zero_weights[oc]) continue;
-    std::fill_n(c->weights.begin() + static_cast<std::ptrdiff_t>(oc * kernel), kernel, int8_t{0});
+    std::fill_n(c->weights.begin() + static_cast<std::ptrdiff_t>(oc * kernel), kernel,
+                c->weight_zero_point);
   }
   c->addend = std::move(plan.addend);
   c->multiplier = std::move(plan.multiplier);
@@ -156,6 +162,20 @@ Result<EncodedOp> EncodePlanned(const chip::Profile& chip, const RequantProblem&
   return op;
 }
 
+// Raw sums. The writer of 32-bit sums has the zero-point compensation bypassed (conv-matmul 6.3
+// (2)): a kernel of ones gives the host what it needs to compensate itself.
+Result<EncodedOp> EncodeRaw(const chip::Profile& chip, SiliconConv conv) {
+  const uint32_t real = conv.oc;
+  if (conv.weight_zero_point != 0) {
+    conv.weight_zero_point = 0;
+    conv.weights.insert(conv.weights.end(), conv.weights.size() / real, int8_t{1});
+    ++conv.oc;
+  }
+  NPU_ASSIGN_OR_RETURN(EncodedOp op, rk3588::EncodeSilicon(chip, std::move(conv)));
+  op.macs = op.macs / op.silicon.oc * real;
+  return op;
+}
+
 }  // namespace
 
 Result<EncodedOp> EncodeConv(const chip::Profile& chip, const ConvProblem& problem) {
@@ -164,7 +184,7 @@ Result<EncodedOp> EncodeConv(const chip::Profile& chip, const ConvProblem& probl
   NPU_RETURN_IF_ERROR(CheckProblem(problem));
   NPU_RETURN_IF_ERROR(rk3588::CheckLimits(chip, conv));
   conv.weights = ChannelMajorWeights(problem);
-  if (problem.raw_int32) return rk3588::EncodeSilicon(chip, std::move(conv));
+  if (problem.raw_int32) return EncodeRaw(chip, std::move(conv));
   const RequantProblem requant = RequantProblemOf(problem, conv.weights);
   return EncodePlanned(chip, requant, std::move(conv));
 }
@@ -185,7 +205,7 @@ Result<EncodedOp> EncodeMean(const chip::Profile& chip, const MeanProblem& p) {
   }
   conv.weights.assign(size_t{p.c} * p.ih * p.iw, 1);
   RequantChannel channel;
-  SetSums(std::span(conv.weights).first(size_t{p.ih} * p.iw), p.in_zero_point, &channel);
+  SetSums(std::span(conv.weights).first(size_t{p.ih} * p.iw), p.in_zero_point, 0, &channel);
   channel.multiplier =
       arith::MeanMultiplier(arith::QuantizeMultiplier(factor), int64_t{p.ih} * p.iw);
   RequantProblem problem{.out_zero_point = p.out_zero_point};

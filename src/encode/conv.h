@@ -31,8 +31,9 @@ struct ConvProblem {
   uint32_t oc = 0, oh = 0, ow = 0;  // depthwise: oc == ic
   uint32_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   uint32_t pad_top = 0, pad_left = 0;
-  std::span<const int8_t> weights{};  // [oc][kh][kw][ic]; depthwise [kh][kw][c]. Zero point 0.
-  std::span<const int32_t> bias{};    // [oc], or empty
+  std::span<const int8_t> weights{};  // [oc][kh][kw][ic]; depthwise [kh][kw][c]
+  int32_t weight_zero_point = 0;
+  std::span<const int32_t> bias{};  // [oc], or empty
   int32_t in_zero_point = 0;
   // Real multipliers in_scale * weight_scale[c] / out_scale, one or oc of them, formed exactly as
   // the reference kernel forms them (which product is rounded to float differs from operation to
@@ -42,7 +43,9 @@ struct ConvProblem {
   int32_t clamp_lo = -128, clamp_hi = 127;  // fused activation, in output counts
   ReferenceRounding reference = ReferenceRounding::kDouble;
   // The output is the int32 sum over x * w alone, taps outside the plane counting in_zero_point;
-  // the host adds bias[c] - in_zero_point * sum(w[c]) and requantizes. Not for depthwise.
+  // the host adds bias[c] - in_zero_point * sum(w[c] - weight_zero_point) and requantizes. With
+  // weight_zero_point != 0 the NPU writes one more channel, the sum of x over the window (its
+  // kernel is all ones), of which the host subtracts weight_zero_point times. Not for depthwise.
   bool raw_int32 = false;
 };
 
@@ -53,11 +56,12 @@ Result<EncodedOp> EncodeConv(const chip::Profile& chip, const ConvProblem& probl
 
 // AVERAGE_POOL_2D, VALID, equal quantization of input and output, without activation: a depthwise
 // convolution with unit weights. bound.counts is 0 where the requantization was checked to equal
-// TFLite for every possible sum (all windows up to 92 elements), else 1.
+// TFLite for every possible sum (int8: all windows up to 92 elements), else 1.
 struct AveragePoolProblem {
   uint32_t c = 0, ih = 0, iw = 0, oh = 0, ow = 0;
   uint32_t kh = 1, kw = 1, sh = 1, sw = 1;
   int32_t clamp_lo = -128, clamp_hi = 127;
+  bool rebased_uint8 = false;  // ties go up, as TFLite's do among non-negative integers
 };
 Result<EncodedOp> EncodeAveragePool(const chip::Profile& chip, const AveragePoolProblem& problem);
 

@@ -36,7 +36,7 @@ struct TaskProgram {
 // The arithmetic of one convolution-class operation as the silicon performs it (rk3588-conv-matmul
 // section 6), for the host's recomputation (verify=first) and for reports. Shapes are real extents:
 // padding channels do not appear. The sum is over in-range taps of (x - 0) * w plus pad_value * w
-// for taps outside; all weight zero points are 0 in this slice.
+// for taps outside, w being weights[] - weight_zero_point.
 struct SiliconConv {
   bool depthwise = false;
   uint32_t ic = 0, ih = 0, iw = 0;
@@ -45,6 +45,7 @@ struct SiliconConv {
   uint32_t pad_top = 0, pad_left = 0;
   int8_t pad_value = 0;
   std::vector<int8_t> weights{};      // [oc][kh][kw][ic], depthwise [c][kh][kw]
+  int8_t weight_zero_point = 0;       // subtracted by CPEND (conv-matmul 6.3); 0 for raw_int32
   bool raw_int32 = false;             // the output is the sum itself, everything below unused
   std::vector<int32_t> addend{};      // A[oc], folded bias
   std::vector<int16_t> multiplier{};  // C[oc]; empty: no BS multiply (per tensor)

@@ -15,11 +15,11 @@
 
 namespace npu::encode {
 
-// What one output channel computes, with V = sum over taps of (x - x0) * w.
+// What one output channel computes, with V = sum over taps of (x - x0) * (w - w0).
 struct RequantChannel {
   int64_t v_min = 0, v_max = 0;  // every V an int8 input can produce; v_min <= 0 <= v_max
   int32_t bias = 0;
-  int64_t fold = 0;                       // x0 * sum(w): the chip's own sum is V + fold
+  int64_t fold = 0;                       // x0 * sum(w - w0): the chip's own sum is V + fold
   arith::QuantizedMultiplier multiplier;  // of the reference, as kDouble realises it
   double real = 0.0;                      // the same for kReal
 };
@@ -37,8 +37,8 @@ struct RequantProblem {
 struct RequantPlan {
   std::vector<int32_t> addend;
   std::vector<int16_t> multiplier;  // empty: per tensor
-  // Channels whose weights must be packed as zeros: their output does not depend on the input, or
-  // so little that a constant is closer than the smallest multiplier.
+  // Channels whose weights must be packed as zeros (w0): their output does not depend on the input,
+  // or so little that a constant is closer than the smallest multiplier.
   std::vector<bool> zero_weights;
   uint32_t bs_shift = 0;
   int16_t scale = 1;

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// CONCATENATION of operands with the output's quantization: a copy, in both orders.
+// CONCATENATION of operands with the output's quantization: a copy, in both orders. uint8 operands
+// of another quantization are rescaled by table, row-major (tflite-delegate 4.9).
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <optional>
 #include <vector>
 
 #include "src/host/image.h"
 #include "src/host/kernels.h"
+#include "src/host/table.h"
 
 namespace npu::host {
 namespace {
@@ -13,7 +17,34 @@ namespace {
 struct Part {
   size_t extent = 0;                // along the axis
   std::vector<std::byte> constant;  // row-major, for constant operands
+  std::optional<ByteTable> rescale;
 };
+
+// float32 throughout, each operation rounded; among the host's integers, 128 above ours.
+std::optional<ByteTable> RescaleTable(const ir::TensorType& from, const ir::TensorType& to) {
+  if (from.quant.scale() == to.quant.scale() && from.quant.zero_point() == to.quant.zero_point()) {
+    return std::nullopt;
+  }
+  constexpr int32_t kRebase = 128;
+  const float inverse_scale = 1.0F / to.quant.scale();
+  const float scale = from.quant.scale() * inverse_scale;
+  const float bias = static_cast<float>(-(from.quant.zero_point() + kRebase)) * scale;
+  ByteTable table;
+  for (size_t i = 0; i < table.size(); ++i) {
+    const auto q = static_cast<float>(StoredValue(DataType::kInt8, i) + kRebase);
+    const float value =
+        std::round(q * scale + bias) + static_cast<float>(to.quant.zero_point() + kRebase);
+    table[i] =
+        static_cast<uint8_t>(static_cast<int32_t>(std::clamp(value, 0.0F, 255.0F)) - kRebase);
+  }
+  return table;
+}
+
+void Rescale(const ByteTable& table, std::byte* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    bytes[i] = static_cast<std::byte>(table[std::to_integer<size_t>(bytes[i])]);
+  }
+}
 
 class ConcatenationKernel final : public Kernel {
  public:
@@ -22,7 +53,9 @@ class ConcatenationKernel final : public Kernel {
     for (size_t i = 0; i < axis; ++i) outer_ *= static_cast<size_t>(output[i]);
     for (size_t i = axis + 1; i < output.rank(); ++i) inner_ *= static_cast<size_t>(output[i]);
     cubes_ = output.rank() == 4 && output[0] == 1 && axis > 0;
-    for (const Part& part : parts_) cubes_ = cubes_ && part.constant.empty();
+    for (const Part& part : parts_) {
+      cubes_ = cubes_ && part.constant.empty() && !part.rescale;
+    }
   }
 
   OrderSupport order_support() const override {
@@ -65,6 +98,7 @@ class ConcatenationKernel final : public Kernel {
         const std::byte* from =
             parts_[i].constant.empty() ? inputs[i].data : parts_[i].constant.data();
         std::memcpy(to, from + outer * bytes, bytes);
+        if (parts_[i].rescale) Rescale(*parts_[i].rescale, to, bytes);
         to += bytes;
       }
     }
@@ -107,15 +141,19 @@ class ConcatenationKernel final : public Kernel {
 }  // namespace
 
 KernelResult MakeConcatenation(const ir::Graph& graph, const ir::Node& node) {
-  const Shape& output = graph.output(node).type.shape;
+  const ir::TensorType& type = graph.output(node).type;
+  const Shape& output = type.shape;
   const int32_t given = std::get<ir::ConcatenationParams>(node.params).axis;
   const auto axis =
       static_cast<size_t>(given < 0 ? given + static_cast<int32_t>(output.rank()) : given);
   std::vector<Part> parts;
   for (const ir::ValueId id : node.inputs) {
     const ir::Value& value = graph.value(id);
-    parts.push_back({.extent = static_cast<size_t>(value.type.shape[axis]),
-                     .constant = {value.constant.begin(), value.constant.end()}});
+    Part part;
+    part.extent = static_cast<size_t>(value.type.shape[axis]);
+    part.constant.assign(value.constant.begin(), value.constant.end());
+    if (type.rebased_uint8) part.rescale = RescaleTable(value.type, type);
+    parts.push_back(std::move(part));
   }
   return KernelResult(std::make_unique<ConcatenationKernel>(output, axis, std::move(parts)));
 }

@@ -79,19 +79,24 @@ ConvGeometry FullyConnectedGeometry(const ir::Graph& graph, const ir::Node& node
   g.iw = g.ow = static_cast<size_t>(input.shape.elements()) / g.ic;
   g.ih = g.oh = 1;
   g.zero = g.pad_value = static_cast<int16_t>(input.quant.zero_point());
+  g.weight_zero = static_cast<int16_t>(graph.input(node, 1).type.quant.zero_point());
   return g;
 }
 
-// Raw sums of x * w to int8: the zero point's share -z_x * sum(w) joins the bias.
+// Raw sums of x * w to int8: the zero point's share -z_x * sum(w - z_w) joins the bias. With
+// asymmetric weights the sums have one more channel, the window's sum of x, which counts -z_w times
+// in each of the others.
 class RequantizeKernel final : public Kernel {
  public:
-  RequantizeKernel(const Extents& extents, OutputStage stage)
-      : extents_(extents), stage_(std::move(stage)) {}
+  RequantizeKernel(const Extents& extents, int32_t weight_zero, OutputStage stage)
+      : extents_(extents), weight_zero_(weight_zero), stage_(std::move(stage)) {}
 
   OrderSupport order_support() const override { return OrderSupport::kImage; }
   void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> /*scratch*/) const noexcept override {
-    const ImageView input = AsImage(inputs[0], extents_, sizeof(int32_t));
+    Extents sums_extents = extents_;
+    if (weight_zero_ != 0) ++sums_extents.c;
+    const ImageView input = AsImage(inputs[0], sums_extents, sizeof(int32_t));
     const ImageView output = AsImage(outputs[0], extents_);
     std::array<int32_t, kFinish> sums;
     for (size_t c = 0; c < extents_.c; c += kFinish) {
@@ -99,6 +104,7 @@ class RequantizeKernel final : public Kernel {
       for (size_t y = 0; y < extents_.h; ++y) {
         for (size_t x = 0; x < extents_.w; ++x) {
           LoadChannels(input, y, x, c, sums.data(), count);
+          if (weight_zero_ != 0) Compensate(input, y, x, std::span(sums).first(count));
           Finish(stage_, output, y, x, c, count, sums.data());
         }
       }
@@ -106,7 +112,16 @@ class RequantizeKernel final : public Kernel {
   }
 
  private:
+  // Modulo 2^32, as the sums themselves.
+  void Compensate(const ImageView& input, size_t y, size_t x, std::span<int32_t> sums) const {
+    int32_t window = 0;
+    LoadChannels(input, y, x, extents_.c, &window, 1);
+    const uint32_t share = static_cast<uint32_t>(window) * static_cast<uint32_t>(weight_zero_);
+    for (int32_t& sum : sums) sum = static_cast<int32_t>(static_cast<uint32_t>(sum) - share);
+  }
+
   Extents extents_;
+  int32_t weight_zero_;
   OutputStage stage_;
 };
 
@@ -150,14 +165,14 @@ KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node) {
   const size_t depth = g.kh * g.kw * g.ic;
   for (size_t o = 0; o < g.oc; ++o) {
     int64_t total = 0;
-    for (size_t k = 0; k < depth; ++k) total += weights[o * depth + k];
+    for (size_t k = 0; k < depth; ++k) total += weights[o * depth + k] - g.weight_zero;
     // Modulo 2^32, as the sums themselves.
     stage.bias[o] = static_cast<int32_t>(
         static_cast<uint32_t>(static_cast<uint64_t>(stage.bias[o] - total * g.zero)));
   }
   // FULLY_CONNECTED runs on the NPU with its rows along the height.
   const Extents extents = dense ? Extents{g.ow, 1, g.oc} : g.output();
-  return KernelResult(std::make_unique<RequantizeKernel>(extents, std::move(stage)));
+  return KernelResult(std::make_unique<RequantizeKernel>(extents, g.weight_zero, std::move(stage)));
 }
 
 }  // namespace npu::host

@@ -66,6 +66,7 @@ ConvGeometry GeometryOf(const ir::Graph& graph, const ir::Node& node) {
   g.kh = extent(filter, 1);
   g.kw = extent(filter, 2);
   g.zero = g.pad_value = static_cast<int16_t>(input.quant.zero_point());
+  g.weight_zero = static_cast<int16_t>(filter.quant.zero_point());
   if (const auto* conv = std::get_if<ir::Conv2dParams>(&node.params)) {
     g.oc = extent(filter, 0);
     SetWindow(*conv, g);
@@ -83,8 +84,10 @@ ConvSums::ConvSums(const ConvGeometry& geometry, std::span<const int8_t> weights
   channels_ = RoundUp(geometry.oc, kDotChannels);
   weights_.assign(channels_ * depth_, 0);
   for (size_t o = 0; o < geometry.oc; ++o) {
-    std::copy_n(weights.begin() + static_cast<ptrdiff_t>(o * real_depth), real_depth,
-                weights_.begin() + static_cast<ptrdiff_t>(o * depth_));
+    const std::span<const int8_t> kernel = weights.subspan(o * real_depth, real_depth);
+    for (size_t k = 0; k < real_depth; ++k) {
+      weights_[o * depth_ + k] = static_cast<int16_t>(kernel[k] - geometry.weight_zero);
+    }
   }
 }
 
@@ -138,6 +141,7 @@ DepthwiseSums::DepthwiseSums(const ConvGeometry& geometry, std::span<const int8_
     : geometry_(geometry),
       multiplier_(geometry.oc / geometry.ic),
       weights_(weights.begin(), weights.end()) {
+  for (int16_t& w : weights_) w = static_cast<int16_t>(w - geometry.weight_zero);
   if (geometry.pad_value != geometry.zero) {
     outside_.assign(geometry.ic, static_cast<int8_t>(geometry.pad_value));
   }
@@ -175,7 +179,8 @@ size_t DepthwiseSums::FillTaps(const ImageView& input, size_t group, size_t y, s
 void DepthwiseSums::Sum(const DepthwiseTap* taps, size_t tap_count, size_t lanes,
                         int32_t* sums) const {
   if (multiplier_ == 1) {
-    DepthwiseSpan(taps, tap_count, geometry_.zero, lanes, sums);
+    const auto span = geometry_.weight_zero == 0 ? DepthwiseSpan : DepthwiseSpanWide;
+    span(taps, tap_count, geometry_.zero, lanes, sums);
     return;
   }
   std::fill_n(sums, lanes * multiplier_, 0);

@@ -22,15 +22,16 @@ struct ConvGeometry {
   size_t oc = 0, oh = 0, ow = 0;
   size_t kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   size_t pad_top = 0, pad_left = 0;
-  int16_t zero = 0;       // subtracted from every input
-  int16_t pad_value = 0;  // what taps outside the image carry, before the subtraction
+  int16_t zero = 0;         // subtracted from every input
+  int16_t pad_value = 0;    // what taps outside the image carry, before the subtraction
+  int16_t weight_zero = 0;  // subtracted from every weight
 
   Extents input() const { return {ih, iw, ic}; }
   Extents output() const { return {oh, ow, oc}; }
 };
 
 // Geometry of a CONV_2D or DEPTHWISE_CONV_2D node whose rule holds: zero and pad are the input's
-// zero point.
+// zero point, weight_zero is the filter's.
 ConvGeometry GeometryOf(const ir::Graph& graph, const ir::Node& node);
 
 // Non-owning callback: sums of `count` channels from `c` of output pixel (y, x).

@@ -28,11 +28,12 @@ KernelResult MakeConcatenation(const ir::Graph& graph, const ir::Node& node);   
 KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node);            // 4.10-4.14, 4.20
 KernelResult MakeSoftmax(const ir::Graph& graph, const ir::Node& node);          // 4.15 REF
 KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node);             // 4.17 B
-KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);   // 4.18
-KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node);          // 4.21
-KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);              // 4.21
-KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);         // 4.23
-KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);       // 4.23
+KernelResult MakeResizeBilinearUint8(const ir::Graph& graph, const ir::Node& node);
+KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);  // 4.18
+KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node);         // 4.21
+KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);             // 4.21
+KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);        // 4.23
+KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);      // 4.23
 
 // Finishes a CONV_2D or FULLY_CONNECTED whose raw sums the NPU computed: input 0 is the int32 sums
 // of x * w (zero point not subtracted, padded taps carrying it), of the output's extents; output 0

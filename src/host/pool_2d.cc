@@ -106,10 +106,13 @@ class MaxPoolKernel final : public PoolKernel {
   }
 };
 
-// Padding is excluded from the count; ties away from zero.
+// Padding is excluded from the count; ties away from zero among the host's integers, which lie
+// `rebase` above ours.
 class AveragePoolKernel final : public PoolKernel {
  public:
-  using PoolKernel::PoolKernel;
+  AveragePoolKernel(const PoolGeometry& geometry, const arith::QuantizedRange& clamp,
+                    int32_t rebase)
+      : PoolKernel(geometry, clamp), rebase_(rebase) {}
 
  protected:
   void Window(const ImageView& input, size_t group, const Tap& rows, const Tap& columns,
@@ -124,9 +127,13 @@ class AveragePoolKernel final : public PoolKernel {
     const auto count =
         static_cast<int32_t>((rows.end - rows.begin) * (columns.end - columns.begin));
     for (size_t i = 0; i < lanes; ++i) {
-      to[i] = Clamp(static_cast<int32_t>(arith::DivideRoundHalfAway(sums[i], count)));
+      const int32_t sum = sums[i] + rebase_ * count;
+      to[i] = Clamp(static_cast<int32_t>(arith::DivideRoundHalfAway(sum, count)) - rebase_);
     }
   }
+
+ private:
+  int32_t rebase_;
 };
 
 }  // namespace
@@ -138,7 +145,8 @@ KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node) {
   if (params.kind == ir::PoolKind::kMax) {
     return KernelResult(std::make_unique<MaxPoolKernel>(geometry, clamp));
   }
-  return KernelResult(std::make_unique<AveragePoolKernel>(geometry, clamp));
+  const int32_t rebase = graph.output(node).type.rebased_uint8 ? 128 : 0;
+  return KernelResult(std::make_unique<AveragePoolKernel>(geometry, clamp, rebase));
 }
 
 }  // namespace npu::host

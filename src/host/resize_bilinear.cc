@@ -94,6 +94,7 @@ class ResizeBilinearKernel final : public Kernel {
 }  // namespace
 
 KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node) {
+  if (graph.output(node).type.rebased_uint8) return MakeResizeBilinearUint8(graph, node);
   const auto& params = std::get<ir::ResizeBilinearParams>(node.params);
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& out = graph.output(node).type.shape;

@@ -127,6 +127,7 @@ ConvGeometry GeometryOf(const encode::SiliconConv& conv) {
   g.pad_top = conv.pad_top;
   g.pad_left = conv.pad_left;
   g.pad_value = conv.pad_value;
+  g.weight_zero = conv.weight_zero_point;
   return g;
 }
 

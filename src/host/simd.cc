@@ -60,8 +60,10 @@ void DotTileSimd(const int16_t* HWY_RESTRICT patches, const int16_t* HWY_RESTRIC
   }
 }
 
-void DepthwiseSpanSimd(const DepthwiseTap* HWY_RESTRICT taps, size_t tap_count, int16_t zero,
-                       size_t channels, int32_t* HWY_RESTRICT sums) {
+// kWide: the products need 32 bits.
+template <bool kWide>
+HWY_INLINE void DepthwiseTaps(const DepthwiseTap* HWY_RESTRICT taps, size_t tap_count, int16_t zero,
+                              size_t channels, int32_t* HWY_RESTRICT sums) {
   const hn::CappedTag<int16_t, 16> d16;
   const hn::Rebind<int8_t, decltype(d16)> d8;
   const hn::RepartitionToWide<decltype(d16)> d32;
@@ -73,9 +75,15 @@ void DepthwiseSpanSimd(const DepthwiseTap* HWY_RESTRICT taps, size_t tap_count, 
     auto high = hn::Zero(d32);
     for (size_t t = 0; t < tap_count; ++t) {
       const auto x = hn::Sub(hn::PromoteTo(d16, hn::LoadU(d8, taps[t].input + c)), offset);
-      const auto product = hn::Mul(x, hn::LoadU(d16, taps[t].weights + c));
-      low = hn::Add(low, hn::PromoteLowerTo(d32, product));
-      high = hn::Add(high, hn::PromoteUpperTo(d32, product));
+      const auto w = hn::LoadU(d16, taps[t].weights + c);
+      if constexpr (kWide) {
+        low = hn::MulAdd(hn::PromoteLowerTo(d32, x), hn::PromoteLowerTo(d32, w), low);
+        high = hn::MulAdd(hn::PromoteUpperTo(d32, x), hn::PromoteUpperTo(d32, w), high);
+      } else {
+        const auto product = hn::Mul(x, w);
+        low = hn::Add(low, hn::PromoteLowerTo(d32, product));
+        high = hn::Add(high, hn::PromoteUpperTo(d32, product));
+      }
     }
     hn::StoreU(low, d32, sums + c);
     hn::StoreU(high, d32, sums + c + lanes / 2);
@@ -87,6 +95,16 @@ void DepthwiseSpanSimd(const DepthwiseTap* HWY_RESTRICT taps, size_t tap_count, 
     }
     sums[c] = sum;
   }
+}
+
+void DepthwiseSpanSimd(const DepthwiseTap* taps, size_t tap_count, int16_t zero, size_t channels,
+                       int32_t* sums) {
+  DepthwiseTaps<false>(taps, tap_count, zero, channels, sums);
+}
+
+void DepthwiseSpanWideSimd(const DepthwiseTap* taps, size_t tap_count, int16_t zero,
+                           size_t channels, int32_t* sums) {
+  DepthwiseTaps<true>(taps, tap_count, zero, channels, sums);
 }
 
 void RequantizeDoubleSimd(const int32_t* HWY_RESTRICT values, const RequantizeArrays& arrays,
@@ -138,6 +156,7 @@ namespace npu::host {
 
 HWY_EXPORT(DotTileSimd);
 HWY_EXPORT(DepthwiseSpanSimd);
+HWY_EXPORT(DepthwiseSpanWideSimd);
 HWY_EXPORT(RequantizeDoubleSimd);
 
 void DotTile(const int16_t* patches, const int16_t* weights, size_t depth, size_t channels,
@@ -148,6 +167,11 @@ void DotTile(const int16_t* patches, const int16_t* weights, size_t depth, size_
 void DepthwiseSpan(const DepthwiseTap* taps, size_t tap_count, int16_t zero, size_t channels,
                    int32_t* sums) {
   HWY_DYNAMIC_DISPATCH(DepthwiseSpanSimd)(taps, tap_count, zero, channels, sums);
+}
+
+void DepthwiseSpanWide(const DepthwiseTap* taps, size_t tap_count, int16_t zero, size_t channels,
+                       int32_t* sums) {
+  HWY_DYNAMIC_DISPATCH(DepthwiseSpanWideSimd)(taps, tap_count, zero, channels, sums);
 }
 
 void RequantizeDouble(const int32_t* values, const RequantizeArrays& arrays, size_t count,

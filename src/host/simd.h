@@ -14,7 +14,7 @@ inline constexpr size_t kDotChannels = 2;  // rows of `weights` are a multiple o
 inline constexpr size_t kDotDepth = 32;    // `depth` is a multiple of this
 
 // sums[p * channels + o] = sum over k of patches[p * depth + k] * weights[o * depth + k], modulo
-// 2^32, for p < kDotPixels and o < channels. Values within [-255, 255] and [-128, 127].
+// 2^32, for p < kDotPixels and o < channels. Values within [-255, 255].
 void DotTile(const int16_t* patches, const int16_t* weights, size_t depth, size_t channels,
              int32_t* sums);
 
@@ -25,7 +25,9 @@ struct DepthwiseTap {
 };
 
 // sums[c] = sum over taps of (input[c] - zero) * weights[c], for c < channels. `zero` and weights
-// are int8 values, so that each product fits 16 bits.
+// are int8 values, so that each product fits 16 bits; Wide takes weights within [-255, 255].
+void DepthwiseSpanWide(const DepthwiseTap* taps, size_t tap_count, int16_t zero, size_t channels,
+                       int32_t* sums);
 void DepthwiseSpan(const DepthwiseTap* taps, size_t tap_count, int16_t zero, size_t channels,
                    int32_t* sums);
 

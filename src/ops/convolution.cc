@@ -21,7 +21,8 @@ constexpr int32_t kMaxStep = 1 << 15;
 
 bool ValidStep(int32_t step) { return step >= 1 && step <= kMaxStep; }
 
-// int8, constant, symmetric, one scale or one for each slice of `axis`.
+// int8, constant, one scale or one for each slice of `axis`; symmetric, but for uint8, which has
+// one scale and any zero point.
 Status CheckFilter(const ir::Value& filter, size_t rank, int32_t axis) {
   const ir::TensorType& type = filter.type;
   if (type.dtype != DataType::kInt8) return Unsupported(Reason::kTypeNotInt8, type.ToString());
@@ -30,6 +31,10 @@ Status CheckFilter(const ir::Value& filter, size_t rank, int32_t axis) {
   if (!filter.is_constant()) return Unsupported(Reason::kConstantRequired, "filter");
   if (!type.quant.quantized()) return Unsupported(Reason::kQuantMissing, type.ToString());
   if (!type.quant.per_tensor() && type.quant.axis != axis) {
+    return Unsupported(Reason::kQuantFilter, type.ToString());
+  }
+  if (type.rebased_uint8) {
+    if (type.quant.per_tensor()) return OkStatus();
     return Unsupported(Reason::kQuantFilter, type.ToString());
   }
   const auto& zero_points = type.quant.zero_points;
@@ -111,6 +116,7 @@ ProblemData MakeProblem(const ir::Graph& graph, const ir::Node& node, size_t cha
   p.weights = {reinterpret_cast<const int8_t*>(filter.constant.data()), filter.constant.size()};
   p.bias = data.bias;
   p.multipliers = data.multipliers;
+  p.weight_zero_point = filter.type.quant.zero_point();
   p.in_zero_point = graph.input(node, 0).type.quant.zero_point();
   p.out_zero_point = output.quant.zero_point();
   p.clamp_lo = clamp.min;

@@ -21,7 +21,8 @@ Status CheckMove(const ir::Graph& graph, const ir::Node& node) {
 
 Status CheckPart(const ir::TensorType& part, const ir::TensorType& out, size_t axis) {
   NPU_RETURN_IF_ERROR(CheckInt8(part));
-  NPU_RETURN_IF_ERROR(CheckSameQuantization(part, out));
+  // TFLite rescales uint8 operands and no others.
+  if (!out.rebased_uint8) NPU_RETURN_IF_ERROR(CheckSameQuantization(part, out));
   bool fits = part.shape.rank() == out.shape.rank();
   for (size_t i = 0; fits && i < out.shape.rank(); ++i) {
     fits = i == axis || part.shape[i] == out.shape[i];

@@ -93,6 +93,7 @@ LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
   problem.sw = static_cast<uint32_t>(params.sw);
   problem.clamp_lo = clamp.min;
   problem.clamp_hi = clamp.max;
+  problem.rebased_uint8 = out.rebased_uint8;
   NPU_ASSIGN_OR_RETURN(encode::EncodedOp op, encode::EncodeAveragePool(profile, problem));
   if (exact && op.bound.counts > 0) return Unsupported(Reason::kNpuExact);
   return op;

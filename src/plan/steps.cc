@@ -87,6 +87,9 @@ void StepBuilder::AddNpuOp(int32_t node, const encode::EncodedOp* op,
   if (requantize == nullptr) return;
   CubeShape narrow = op->output;
   narrow.element_bytes = 1;
+  // The sums may have a channel more than the tensor (encode/conv.h, raw_int32).
+  narrow.channels = std::min(narrow.channels,
+                             static_cast<uint32_t>(program_->graph.output(n).type.shape.back(0)));
   narrow.allocated_channels = RoundUp(narrow.channels, narrow.c2());
   HostStep step;
   step.node = node;

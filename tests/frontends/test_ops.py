@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every int8 single-operator model of the model set through the delegate on the simulator.
+"""Every int8 and uint8 single-operator model of the model set through the delegate on the simulator.
 
 exact: equal to the stored outputs of TFLite's reference kernels. chip: at most one count from them where the NPU computes,
 equal where the host does.
@@ -19,11 +19,13 @@ RUNS = set(
 
 
 def cases(wanted):
-    """The int8 cases whose operator is, or is not, one of ours."""
+    """The int8 and uint8 cases whose operator is, or is not, one of ours."""
     with open(MODELS / "ops" / "index.json", encoding="utf-8") as file:
         every = json.load(file)["cases"]
-    int8 = [case for case in every if case["outputs"][0]["type"] == "int8" or case["inputs"][0]["type"] == "int8"]
-    return [case for case in int8 if (case["op"] in RUNS) == wanted]
+    quantized = [
+        case for case in every if {case[side][0]["type"] for side in ("inputs", "outputs")} & {"int8", "uint8"}
+    ]
+    return [case for case in quantized if (case["op"] in RUNS) == wanted]
 
 
 @needs_models

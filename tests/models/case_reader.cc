@@ -130,6 +130,15 @@ ir::TensorType TypeOf(const json& tensor) {
   return type;
 }
 
+// uint8 tensors as the importer leaves them.
+void Rebase(ir::TensorType* type, std::vector<std::byte>* bytes) {
+  if (type->dtype != DataType::kUInt8) return;
+  type->dtype = DataType::kInt8;
+  type->rebased_uint8 = true;
+  for (int32_t& zero_point : type->quant.zero_points) zero_point -= 128;
+  for (std::byte& b : *bytes) b ^= std::byte{0x80};
+}
+
 OpCase ReadCase(const json& entry, std::ifstream& binary) {
   OpCase result;
   result.name = entry.at("name").get<std::string>();
@@ -147,9 +156,10 @@ OpCase ReadCase(const json& entry, std::ifstream& binary) {
     std::vector<std::byte> bytes(place.at(1));
     binary.seekg(static_cast<std::streamoff>(place.at(0)));
     binary.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(place.at(1)));
-    result.data.push_back(std::move(bytes));
     ir::Value value;
     value.type = TypeOf(tensor);
+    Rebase(&value.type, &bytes);
+    result.data.push_back(std::move(bytes));
     if (tensor.at("constant").get<bool>()) value.constant = result.data.back();
     result.graph.values.push_back(value);
   }

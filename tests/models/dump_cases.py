@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the operators of .tflite models, with inputs and expected outputs, as cases for op_models_test.
 
-Sources: every single-operator model of the shared model set, and each node of some int8 networks with the tensors
+Sources: every single-operator model of the shared model set, and each node of some networks with the tensors
 BUILTIN_REF computed for it. Writes OUT/cases.json and OUT/cases.bin (all arrays, one after the other).
 Exits 77 when the shared folder does not exist.
 """
@@ -20,6 +20,8 @@ NETWORKS = {
     "small_cnn_96_int8": "astronaut",
     "mediapipe_face_back_int8": "astronaut",
     "nanodet_g_416_coco_int8": "grace_hopper",
+    "mobilenet_v1_1.0_224_uint8": "grace_hopper",
+    "ssd_mobilenet_v2_300_uint8_postprocess": "china",
 }
 
 

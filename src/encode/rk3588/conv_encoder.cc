@@ -37,14 +37,13 @@ uint32_t ProgrammedOutput(const SiliconConv& c) {
 }
 
 std::vector<std::byte> PackWeights(const SiliconConv& c) {
-  constexpr int8_t kZeroPoint = 0;
   if (c.depthwise) {
     const layout::DepthwiseWeightShape shape{.c = c.ic,
                                              .kh = c.kh,
                                              .kw = c.kw,
                                              .c_programmed = ProgrammedInput(c),
                                              .group = kDepthwiseGroup};
-    return layout::PackDepthwiseWeights(shape, c.weights, kZeroPoint);
+    return layout::PackDepthwiseWeights(shape, c.weights, c.weight_zero_point);
   }
   const layout::DirectWeightShape shape{.oc = c.oc,
                                         .ic = c.ic,
@@ -54,7 +53,7 @@ std::vector<std::byte> PackWeights(const SiliconConv& c) {
                                         .ic_programmed = ProgrammedInput(c),
                                         .oc_group = kKernelGroup,
                                         .ic_group = kInputGroup};
-  return layout::PackDirectWeights(shape, c.weights, kZeroPoint);
+  return layout::PackDirectWeights(shape, c.weights, c.weight_zero_point);
 }
 
 std::vector<std::byte> PackOperands(const SiliconConv& c) {
@@ -80,6 +79,7 @@ ConvTask TaskOf(const SiliconConv& c, const Tile& tile) {
   t.pad_top = tile.pad_top;
   t.pad_left = c.pad_left;
   t.pad_value = c.pad_value;
+  t.weight_zero_point = c.weight_zero_point;
   t.data_banks = tile.data_banks;
   t.weight_banks = tile.weight_banks;
   t.raw_int32 = c.raw_int32;

@@ -20,7 +20,8 @@ using regs::Var;
 
 constexpr uint32_t kCommandBytes = 8;
 constexpr uint32_t kListAlignment = 16;
-constexpr size_t kMaxPending = 2;  // two groups a block
+constexpr size_t kMaxPending = 2;      // two groups a block
+constexpr uint32_t kMostTasks = 4095;  // TASK_CON.TASK_NUMBER has 12 bits
 
 // Bits that the specification wants ignored although they belong to no field (registers-rk3588 10).
 uint32_t HarmlessReservedBits(uint16_t offset) {
@@ -245,10 +246,12 @@ void CommandFetcher::RunLaunch(const Launch& launch, KickState* state) {
   for (size_t i = 0; i < kBankedBlocks.size(); ++i) {
     if (!view.has(kBankedBlocks[i])) continue;
     file_.Complete(kBankedBlocks[i], launch.groups[i]);
-    raw_status_ |= CompletionBits(kBankedBlocks[i], launch.groups[i]);
+    uint32_t bits = CompletionBits(kBankedBlocks[i], launch.groups[i]);
     if (kBankedBlocks[i] == Block::kPpu && options_.assume.ppu_raises_dpu_interrupt) {
-      raw_status_ |= CompletionBits(Block::kDpu, launch.groups[i]);
+      bits |= CompletionBits(Block::kDpu, launch.groups[i]);
     }
+    raw_status_ |= bits;
+    task_status_ |= bits;
   }
   state->result->tasks.push_back(report);
 }
@@ -273,6 +276,7 @@ void CommandFetcher::Execute(uint64_t word, uint32_t command, KickState* state, 
 void CommandFetcher::RunList(std::span<const uint64_t> list, KickState* state, Link* link) {
   ++list_serial_;
   launches_in_list_ = 0;
+  task_status_ = 0;
   for (size_t i = 0; i < list.size() && !state->failed; ++i) {
     Execute(list[i], static_cast<uint32_t>(i), state, link);
   }
@@ -287,7 +291,8 @@ void CommandFetcher::RunList(std::span<const uint64_t> list, KickState* state, L
 void CommandFetcher::Finish(KickState* state) {
   state->result->raw_status = raw_status_;
   if (!state->failed) {
-    if ((raw_status_ & interrupt_mask_) != 0) {
+    // The mask applies to the last task of the kick (registers-rk3588 3.5).
+    if ((task_status_ & interrupt_mask_) != 0) {
       state->result->interrupts = 1;
     } else {
       Note(Severity::kProgramError, "pc.no_interrupt",
@@ -325,10 +330,10 @@ void CommandFetcher::Run(AddressSpace* memory, const Kick& kick, KickResult* res
   interrupt_mask_ = KernelMask();
   raw_status_ &= ~KernelMask();
 
-  if (kick.regcmd % kListAlignment != 0 || kick.count == 0 || kick.task_number == 0) {
+  if (kick.regcmd % kListAlignment != 0 || kick.count == 0 || kick.task_number == 0 ||
+      kick.task_number > kMostTasks) {
     Note(Severity::kProgramError, "pc.bad_kick",
-         "a list is 16-byte aligned and has at least one word, a kick at least one task", 0,
-         &state);
+         "a list is 16-byte aligned and has at least one word, a kick 1 to 4095 tasks", 0, &state);
     Stop(Outcome::kHang, "malformed kick", &state);
     return Finish(&state);
   }

@@ -66,6 +66,7 @@ class CommandFetcher {
   uint64_t list_serial_ = 0;
   uint32_t launches_in_list_ = 0;
   uint32_t raw_status_ = 0;
+  uint32_t task_status_ = 0;  // what the last task latched
   uint32_t interrupt_mask_ = 0;
   int32_t last_accumulator_ = 0;
   bool job_started_ = false;

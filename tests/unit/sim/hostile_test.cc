@@ -23,6 +23,7 @@ struct GuardedMachine {
     SimOptions options;
     options.path = path;
     options.max_task_macs = 1 << 22;
+    options.assume.ppu_raises_dpu_interrupt = true;
     core.emplace(options);
     std::fill(top.begin(), top.end(), std::byte{0x5A});
     ok = memory.Map(kSmallBase, std::span(arena).subspan(kGuard, kSmallSize)).ok() &&
@@ -121,7 +122,8 @@ void MutateAndRun(const Program& base, uint64_t seed, int rounds) {
   EXPECT_TRUE(clear.GuardsIntact());
 }
 
-// The program's addresses moved into the small region.
+// The program's addresses moved into the small region. It then writes registers of all blocks,
+// which is harmless.
 Program Relocate(Program p) {
   p.Edit<rk::CnaFeatureDataAddr>([](auto& r) { r.feature_base_addr = kSmallBase + 0x4000; });
   p.Edit<rk::CnaDcompAddr0>([](auto& r) { r.decompress_addr0 = kSmallBase + 0x8000; });
@@ -129,6 +131,8 @@ Program Relocate(Program p) {
   p.Edit<rk::DpuRdmaBsBaseAddr>([](auto& r) { r.bs_base_addr = kSmallBase + 0x2000; });
   p.Edit<rk::DpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kSmallBase + 0x4000; });
   p.Edit<rk::DpuRdmaEwBaseAddr>([](auto& r) { r.ew_base_addr = kSmallBase + 0x8000; });
+  p.Edit<rk::PpuDstBaseAddr>([](auto& r) { r.dst_base_addr = kSmallBase + 0x10000; });
+  p.Edit<rk::PpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kSmallBase + 0x4000; });
   return p;
 }
 
@@ -143,6 +147,31 @@ TEST(Hostile, MutatedDepthwiseAndElementwise) {
   ConvShape s{.ic = 64, .ih = 6, .iw = 5, .oc = 64, .kh = 3, .kw = 3, .depthwise = true};
   MutateAndRun(Relocate(MakeConv(s)), 3, 600);
   MutateAndRun(Relocate(MakeElementwise(64)), 4, 600);
+}
+
+TEST(Hostile, MutatedPools) {
+  MutateAndRun(Relocate(MakePool({.channels = 40,
+                                  .ih = 9,
+                                  .iw = 9,
+                                  .oh = 4,
+                                  .ow = 4,
+                                  .kh = 3,
+                                  .kw = 3,
+                                  .top = 1,
+                                  .left = 1,
+                                  .pad_value = -128})),
+               5, 600);
+  MutateAndRun(Relocate(MakePool({.channels = 20, .method = rk::PoolMethod::kAverage})), 6, 600);
+  MutateAndRun(Relocate(MakePool({.channels = 20, .fp16 = true})), 7, 300);
+}
+
+TEST(Hostile, MutatedFloatTasks) {
+  ConvShape s{.ic = 40, .ih = 6, .iw = 5, .oc = 48, .kh = 3, .kw = 3};
+  MutateAndRun(Relocate(MakeHalfConv(s)), 8, 300);
+  s.oc = s.ic = 64;
+  s.depthwise = true;
+  MutateAndRun(Relocate(MakeHalfConv(s)), 9, 300);
+  MutateAndRun(Relocate(MakeHalfElementwise(64)), 10, 600);
 }
 
 TEST(Hostile, AddressesAtTheEndOfTheSpace) {

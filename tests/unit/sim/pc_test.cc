@@ -229,8 +229,8 @@ TEST(Fetcher, UnmappedListsFault) {
 }
 
 TEST(Fetcher, MalformedKicksHang) {
-  for (const Kick& kick :
-       {Kick{kLists + 8, 4, 1, true}, Kick{kLists, 0, 1, true}, Kick{kLists, 4, 0, true}}) {
+  for (const Kick& kick : {Kick{kLists + 8, 4, 1, true}, Kick{kLists, 0, 1, true},
+                           Kick{kLists, 4, 0, true}, Kick{kLists, 4, 4096, true}}) {
     Machine m;
     const KickResult result = m.core.RunKick(m.memory, kick);
     EXPECT_EQ(result.outcome, Outcome::kHang);

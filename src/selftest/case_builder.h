@@ -58,19 +58,21 @@ Result<device::JobFile> BuildCase(std::string name, const chip::Profile& profile
                                   const encode::EncodedOp& op, std::span<const int8_t> input,
                                   Grouping grouping, uint32_t repeat = 1);
 
-// Calls change(register) for every word of the operation's lists that writes the register.
+// Calls change(register) for every word that writes the register.
+template <typename Reg, typename F>
+void PatchWords(std::span<uint64_t> words, F&& change) {
+  for (uint64_t& word : words) {
+    const regs::CommandWord split = regs::Split(word);
+    if (split.offset != Reg::kOffset || regs::BlockOf(split.target) != Reg::kBlock) continue;
+    Reg reg = regs::rk3588::Decode<Reg>(split.value);
+    change(reg);
+    const Result<uint64_t> changed = regs::MakeWord(reg);
+    if (changed.ok()) word = *changed;
+  }
+}
 template <typename Reg, typename F>
 void Patch(encode::EncodedOp* op, F&& change) {
-  for (encode::TaskProgram& task : op->tasks) {
-    for (uint64_t& word : task.words) {
-      const regs::CommandWord split = regs::Split(word);
-      if (split.offset != Reg::kOffset || regs::BlockOf(split.target) != Reg::kBlock) continue;
-      Reg reg = regs::rk3588::Decode<Reg>(split.value);
-      change(reg);
-      const Result<uint64_t> changed = regs::MakeWord(reg);
-      if (changed.ok()) word = *changed;
-    }
-  }
+  for (encode::TaskProgram& task : op->tasks) PatchWords<Reg>(task.words, change);
 }
 
 }  // namespace npu::selftest

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "src/selftest/case_builder.h"
+#include "src/selftest/micro_golden.h"
 #include "src/selftest/micro_tests.h"
 
 namespace npu::selftest {
@@ -59,7 +60,10 @@ Files MinimumBanks(const MicroContext& context) {
     NPU_RETURN_IF_ERROR(Add(
         fmt::format("data_banks_{}", banks), context, &c,
         [&](encode::EncodedOp* op) {
-          Patch<r::CnaCbufCon0>(op, [&](r::CnaCbufCon0& reg) { reg.data_bank = Var(banks); });
+          Patch<r::CnaCbufCon0>(op, [&](r::CnaCbufCon0& reg) {
+            reg.data_bank = Var(banks);
+            reg.weight_bank = Var(context.profile->cbuf.banks - banks);
+          });
         },
         &files));
   }
@@ -210,6 +214,15 @@ Files WrongBytes(const MicroContext& context) {
   return files;
 }
 
+// Records of multipliers in two linked tasks.
+Files ChainedPerChannel(const MicroContext& context) {
+  std::vector<device::JobFile> files;
+  Convolution c = Random(false, 32, 32, 8, 1, 1, true);
+  NPU_RETURN_IF_ERROR(Add(
+      "two_tasks", context, &c, [](encode::EncodedOp*) {}, &files, Grouping::kChained, 2));
+  return files;
+}
+
 Files CubeMismatch(const MicroContext& context) {
   std::vector<device::JobFile> files;
   for (const int by : {1, -1}) {
@@ -252,65 +265,6 @@ Files RdmaNeverConfigured(const MicroContext& context) {
   });
 }
 
-// A golden case with one register changed in every list that writes it.
-template <typename Reg, typename F>
-Files FromGolden(const MicroContext& context, std::string_view name, std::string_view variant,
-                 F&& change) {
-  std::optional<device::JobFile> file = context.golden(name);
-  if (!file) {
-    return Status(ErrorCode::kNotFound, fmt::format("needs the golden case {} (--golden)", name));
-  }
-  file->name = fmt::format("{}, {}", name, variant);
-  for (device::SubmitRecord& submit : file->submits) {
-    submit.checks.clear();
-    for (const device::JobRecord& job : submit.jobs) {
-      for (const device::TaskRecord& task : job.tasks) {
-        const device::JobBuffer* buffer = file->FindRange(task.regcmd, uint64_t{task.count} * 8);
-        for (const device::MemoryRecord& record : submit.memory) {
-          if (buffer == nullptr || record.buffer != buffer->id) continue;
-          for (const device::MemorySegment& segment : record.segments) {
-            for (uint64_t at = 0; at + 8 <= segment.length; at += 8) {
-              std::byte* bytes = file->data.data() + segment.data_offset + at;
-              uint64_t word = 0;
-              std::memcpy(&word, bytes, sizeof word);
-              const regs::CommandWord split = regs::Split(word);
-              if (split.offset != Reg::kOffset || regs::BlockOf(split.target) != Reg::kBlock) {
-                continue;
-              }
-              Reg reg = r::Decode<Reg>(split.value);
-              change(reg);
-              NPU_ASSIGN_OR_RETURN(word, regs::MakeWord(reg));
-              std::memcpy(bytes, &word, sizeof word);
-            }
-          }
-        }
-      }
-    }
-  }
-  std::vector<device::JobFile> files;
-  files.push_back(*std::move(file));
-  return files;
-}
-
-Files EwRounding(const MicroContext& context) {
-  return FromGolden<r::DpuEwCvtScaleValue>(
-      context, "add_i8_1x1_32x7x7_32", "operand scale 1 shift 1", [](r::DpuEwCvtScaleValue& reg) {
-        reg.ew_op_cvt_scale = Var(1);
-        reg.ew_op_cvt_shift = Var(1);
-      });
-}
-
-Files PixelEntries(const MicroContext& context) {
-  return FromGolden<r::CnaCbufCon1>(context, "conv_i8q_argb_3x3_same_1x18x18_16", "DATA_ENTRIES 1",
-                                    [](r::CnaCbufCon1& reg) { reg.data_entries = Var(1); });
-}
-
-// A pool as it was recorded: does the kernel see it end?
-Files PpuCompletion(const MicroContext& context) {
-  return FromGolden<r::CnaConvCon1>(context, "pool_max_2x2s2_8x4x4", "unchanged",
-                                    [](r::CnaConvCon1&) {});
-}
-
 constexpr MicroTest kTests[] = {
     {"bn_relux", "BN ReLUx limits to [0, value] before OUT_CVT", false, BnRelux},
     {"cbuf_minimum_banks", "the 64-byte entry rule is enough for int8 features", false,
@@ -334,6 +288,19 @@ constexpr MicroTest kTests[] = {
     {"unaligned_base", "hangs", true, UnalignedBase},
     {"ppu_completion", "the kernel does not see a task of the PPU alone complete", true,
      PpuCompletion},
+    {"ppu_int8", "the PPU pools int8", false, PpuInt8},
+    {"ppu_int8_average", "int8 averages round half to even", false, PpuInt8Average},
+    {"ppu_fp16_average", "fp16 averages round once, at the end", false, PpuFp16Average},
+    {"ppu_nan", "fp16 pools turn every NaN into 7C01h", false, PpuNan},
+    {"ppu_window_beyond_padding", "a window beyond the padding reads the pad value", false,
+     PpuBeyondPadding},
+    {"fp16_tap_order", "channel groups outermost, then rows, columns, lanes", false, Fp16TapOrder},
+    {"fp16_depthwise_order", "rounds after every tap, in stream order", false, Fp16DepthwiseOrder},
+    {"fp16_specials", "IEEE; overflow is infinity, every NaN is stored as 7C01h", false,
+     Fp16Specials},
+    {"fp16_out_cvt", "rounds after the scale and after the offset", false, Fp16OutCvt},
+    {"chained_per_channel", "tasks with per-channel multipliers share a kick", false,
+     ChainedPerChannel},
     {"pixel_entries", "DATA_ENTRIES is ignored with packed pixels", false, PixelEntries},
 };
 

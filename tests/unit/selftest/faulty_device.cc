@@ -126,8 +126,8 @@ class FaultyDevice : public device::Device {
     const auto list = At(job, task.regcmd, task.count * sizeof(uint64_t));
     switch (fault_) {
       case Fault::kRoundsAway:
-        return Change<r::DpuOutCvtShift>(
-            list, [](auto& reg) { reg.cvt_round = r::RoundMode::kHalfUp; });
+        return Change<r::DpuOutCvtShift>(list,
+                                         [](auto& reg) { reg.cvt_round = r::RoundMode::kHalfUp; });
       case Fault::kSurfaceStride:
         return Change<r::DpuDstSurfStride>(
             list, [](auto& reg) { reg.dst_surf_stride = Var(reg.dst_surf_stride.get() + 16); });

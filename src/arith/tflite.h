@@ -96,7 +96,7 @@ constexpr int32_t MultiplyByQuantizedMultiplier(RequantRounding rounding, int32_
 }
 
 // accumulator * factor in float64, ties away from zero, saturated to int32 (NaN: the minimum): the
-// reference kernel of int8 FULLY_CONNECTED in ai-edge-litert 2.3. Measured there; tflite-delegate
+// reference kernel of 8-bit FULLY_CONNECTED in ai-edge-litert 2.3. Measured there; tflite-delegate
 // 4.3 has it with the quantized multiplier, which lies below factors such as 1/6 and 1/10 and then
 // breaks their ties the other way. Beyond int32 the kernel's own conversion is undefined.
 int32_t MultiplyByReal(int32_t accumulator, double factor);

@@ -59,12 +59,14 @@ std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node
   const ir::Quantization& filter = graph.input(node, 1).type.quant;
   const float input_scale = graph.input(node, 0).type.quant.scale();
   const double output_scale = graph.output(node).type.quant.scale();
-  const bool uint8 = graph.input(node, 0).type.rebased_uint8;
+  const bool float_product = graph.input(node, 0).type.rebased_uint8 &&
+                             !std::holds_alternative<ir::FullyConnectedParams>(node.params);
   std::vector<double> multipliers(output_channels);
   for (size_t c = 0; c < output_channels; ++c) {
     const float scale = filter.scale(c);
-    const double product = uint8 ? static_cast<double>(input_scale * scale)
-                                 : static_cast<double>(input_scale) * static_cast<double>(scale);
+    const double product = float_product
+                               ? static_cast<double>(input_scale * scale)
+                               : static_cast<double>(input_scale) * static_cast<double>(scale);
     multipliers[c] = product / output_scale;
   }
   return multipliers;

@@ -20,8 +20,9 @@ arith::QuantizedRange ActivationClamp(ir::Activation activation, const ir::Tenso
 arith::QuantizedRange TypeRange(DataType dtype);
 
 // Real multipliers M[oc] of a CONV_2D, DEPTHWISE_CONV_2D or FULLY_CONNECTED node, exactly as TFLite
-// forms them: s_x * s_w[o] / s_y in double. Source: tflite-delegate 4.1; for FULLY_CONNECTED with
-// one scale 4.3 has a float32 product, which int8 in ai-edge-litert 2.3 does not use (measured).
+// forms them: s_x * s_w[o] / s_y in double, but for uint8 convolutions s_x * s_w is a float32
+// product. Source: tflite-delegate 4.1; for FULLY_CONNECTED with one scale 4.3 has a float32
+// product, which neither int8 nor uint8 in ai-edge-litert 2.3 uses (measured).
 std::vector<double> RealMultipliers(const ir::Graph& graph, const ir::Node& node,
                                     size_t output_channels);
 

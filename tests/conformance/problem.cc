@@ -25,15 +25,15 @@ struct Field {
   int Problem::*member;
 };
 constexpr std::array kFields = {
-    Field{"ic", &Problem::ic},     Field{"oc", &Problem::oc},   Field{"ih", &Problem::ih},
-    Field{"iw", &Problem::iw},     Field{"kh", &Problem::kh},   Field{"kw", &Problem::kw},
-    Field{"sh", &Problem::sh},     Field{"sw", &Problem::sw},   Field{"dh", &Problem::dh},
-    Field{"dw", &Problem::dw},     Field{"pt", &Problem::pt},   Field{"pb", &Problem::pb},
-    Field{"pl", &Problem::pl},     Field{"pr", &Problem::pr},   Field{"zi", &Problem::zi},
-    Field{"zo", &Problem::zo},     Field{"pc", &Problem::pc},   Field{"spread", &Problem::spread},
-    Field{"gain", &Problem::gain}, Field{"act", &Problem::act}, Field{"bias", &Problem::bias},
-    Field{"dead", &Problem::dead}, Field{"raw", &Problem::raw}, Field{"banks", &Problem::banks},
-    Field{"seed", &Problem::seed}};
+    Field{"ic", &Problem::ic},   Field{"oc", &Problem::oc},         Field{"ih", &Problem::ih},
+    Field{"iw", &Problem::iw},   Field{"kh", &Problem::kh},         Field{"kw", &Problem::kw},
+    Field{"sh", &Problem::sh},   Field{"sw", &Problem::sw},         Field{"dh", &Problem::dh},
+    Field{"dw", &Problem::dw},   Field{"pt", &Problem::pt},         Field{"pb", &Problem::pb},
+    Field{"pl", &Problem::pl},   Field{"pr", &Problem::pr},         Field{"zi", &Problem::zi},
+    Field{"zo", &Problem::zo},   Field{"zw", &Problem::zw},         Field{"up", &Problem::up},
+    Field{"pc", &Problem::pc},   Field{"spread", &Problem::spread}, Field{"gain", &Problem::gain},
+    Field{"act", &Problem::act}, Field{"bias", &Problem::bias},     Field{"dead", &Problem::dead},
+    Field{"raw", &Problem::raw}, Field{"banks", &Problem::banks},   Field{"seed", &Problem::seed}};
 
 bool IsDepthwise(Kind k) {
   return k == Kind::kDepthwise || k == Kind::kAveragePool || k == Kind::kMean;
@@ -94,6 +94,8 @@ void RandomBands(std::mt19937& random, Problem* p) {
 void RandomQuantization(std::mt19937& random, Problem* p) {
   p->zi = OneIn(random, 4) ? -128 : Uniform(random, -128, 127);
   p->zo = OneIn(random, 3) ? -128 : Uniform(random, -128, 127);
+  p->zw = OneIn(random, 2) ? Uniform(random, -128, 127) : 0;
+  p->up = p->kind == Kind::kAveragePool && OneIn(random, 2) ? 1 : 0;
   p->pc = OneIn(random, 2) ? 1 : 0;
   constexpr std::array kSpreads = {1, 3, 30, 300, 10000};
   if (p->pc != 0) p->spread = kSpreads[static_cast<size_t>(Uniform(random, 0, 4))];
@@ -126,7 +128,7 @@ void MakeMultipliers(const Problem& p, std::mt19937& random, int64_t taps, Data*
     const auto kernel = static_cast<std::ptrdiff_t>(data->weights.size()) / p.oc;
     if (data->multipliers[c] > 1.0 || OneIn(random, 2)) {
       std::fill_n(data->weights.begin() + static_cast<std::ptrdiff_t>(c) * kernel, kernel,
-                  int8_t{0});
+                  static_cast<int8_t>(p.zw));
     }
   }
 }
@@ -210,7 +212,7 @@ bool IsValid(const Problem& p) {
   if (IsDepthwise(p.kind) && (p.ic != p.oc || p.raw != 0)) return false;
   if (p.kind == Kind::kMean && (p.kh != p.ih || p.kw != p.iw)) return false;
   if (p.kind == Kind::kAveragePool || p.kind == Kind::kMean) {
-    if (p.pt + p.pb + p.pl + p.pr != 0 || p.dh != 1 || p.dw != 1) return false;
+    if (p.pt + p.pb + p.pl + p.pr + p.zw != 0 || p.dh != 1 || p.dw != 1) return false;
   }
   return true;
 }
@@ -240,6 +242,7 @@ Problem Random(std::mt19937& random, int64_t max_macs) {
            .ih = p.ih,
            .zi = p.zi,
            .zo = p.zo,
+           .zw = p.zw,
            .pc = p.pc,
            .spread = p.spread,
            .gain = p.gain,
@@ -251,7 +254,7 @@ Problem Random(std::mt19937& random, int64_t max_macs) {
       if (OneIn(random, 2)) p.ih = 1;
     }
     if (p.kind == Kind::kAveragePool || p.kind == Kind::kMean) {
-      p.pt = p.pb = p.pl = p.pr = p.pc = p.act = p.bias = p.dead = 0;
+      p.pt = p.pb = p.pl = p.pr = p.pc = p.act = p.bias = p.dead = p.zw = 0;
       p.dh = p.dw = p.spread = 1;
     }
     if (p.kind == Kind::kMean) {

@@ -24,6 +24,8 @@ struct Problem {
   int kh = 1, kw = 1, sh = 1, sw = 1, dh = 1, dw = 1;
   int pt = 0, pb = 0, pl = 0, pr = 0;
   int zi = 0, zo = 0;  // zero points
+  int zw = 0;          // zero point of the weights, as uint8 models have them
+  int up = 0;          // 1: an average of rebased uint8
   int pc = 0;          // per-channel scales
   int spread = 1;      // largest scale / smallest scale
   int gain = 0;        // log2 of the multiplier beside one that fills the output range

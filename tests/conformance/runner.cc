@@ -86,7 +86,8 @@ Result<encode::EncodedOp> Encode(const Problem& p, const Data& data) {
                                             .kh = u(s.kh),
                                             .kw = u(s.kw),
                                             .sh = u(s.sh),
-                                            .sw = u(s.sw)});
+                                            .sw = u(s.sw),
+                                            .rebased_uint8 = p.up != 0});
   }
   if (p.kind == Kind::kMean) {
     return encode::EncodeMean(chip, {.c = u(s.ic),
@@ -122,6 +123,7 @@ Result<encode::EncodedOp> Encode(const Problem& p, const Data& data) {
                               .pad_top = u(s.pad_top),
                               .pad_left = u(s.pad_left),
                               .weights = weights,
+                              .weight_zero_point = p.zw,
                               .bias = data.bias,
                               .in_zero_point = p.zi,
                               .multipliers = data.multipliers,
@@ -244,10 +246,11 @@ std::vector<int64_t> ExpectedReference(const Problem& p, const Data& data) {
   const oracle::ConvShape s = ShapeOf(p);
   const bool pool = p.kind == Kind::kAveragePool;
   std::vector<int64_t> out =
-      oracle::ReferenceSums(s, data.input, data.weights, data.bias, pool ? 0 : p.zi);
+      oracle::ReferenceSums(s, data.input, data.weights, data.bias, pool ? 0 : p.zi, p.zw);
   for (size_t i = 0; i < out.size(); ++i) {
     if (pool) {
-      out[i] = oracle::AveragePool(out[i], int64_t{s.kh} * s.kw);
+      const int64_t n = int64_t{s.kh} * s.kw;
+      out[i] = p.up != 0 ? oracle::AveragePoolUint8(out[i], n) : oracle::AveragePool(out[i], n);
       continue;
     }
     const size_t c = i % static_cast<size_t>(s.oc);
@@ -263,11 +266,12 @@ std::vector<int64_t> ExpectedReference(const Problem& p, const Data& data) {
 }
 
 Expected ExpectedOutputs(const Problem& p, const Data& data, const encode::SiliconConv& c) {
-  const oracle::ConvShape s = ShapeOf(p);
+  oracle::ConvShape s = ShapeOf(p);
+  if (p.raw != 0) s.oc = static_cast<int>(c.oc);  // with the channel of window sums, if any
   Expected e;
   const int pad = p.kind == Kind::kAveragePool ? 0 : p.zi;
   // The weights the silicon multiplies: the encoder may have zeroed whole channels.
-  e.silicon = oracle::SiliconSums(s, data.input, c.weights, pad);
+  e.silicon = oracle::SiliconSums(s, data.input, c.weights, pad, p.raw != 0 ? 0 : p.zw);
   if (p.raw != 0) return e;
   const oracle::SiliconPost post{.addend = c.addend,
                                  .multiplier = c.multiplier,
@@ -288,15 +292,20 @@ Expected ExpectedOutputs(const Problem& p, const Data& data, const encode::Silic
 
 // Raw sums must come from the model's own weights; otherwise only whole channels may be zeroed.
 std::string CheckWeights(const Problem& p, const Data& data, const encode::SiliconConv& c) {
-  if (c.weights.size() != data.weights.size()) return "silicon weights of another size";
   const size_t kernel = data.weights.size() / static_cast<size_t>(p.oc);
+  const size_t extra = p.raw != 0 && p.zw != 0 ? kernel : 0;
+  if (c.weights.size() != data.weights.size() + extra) return "silicon weights of another size";
+  if (!std::all_of(c.weights.end() - static_cast<std::ptrdiff_t>(extra), c.weights.end(),
+                   [](int8_t w) { return w == 1; })) {
+    return "the kernel of the window sums is not all ones";
+  }
   for (size_t oc = 0; oc < static_cast<size_t>(p.oc); ++oc) {
     const auto begin = static_cast<std::ptrdiff_t>(oc * kernel);
     const auto end = begin + static_cast<std::ptrdiff_t>(kernel);
     const bool same = std::equal(c.weights.begin() + begin, c.weights.begin() + end,
                                  data.weights.begin() + begin);
     const bool zero = std::all_of(c.weights.begin() + begin, c.weights.begin() + end,
-                                  [](int8_t w) { return w == 0; });
+                                  [&](int8_t w) { return w == p.zw; });
     if (!same && (p.raw != 0 || !zero)) return "silicon weights of channel " + std::to_string(oc);
   }
   return {};
@@ -304,7 +313,8 @@ std::string CheckWeights(const Problem& p, const Data& data, const encode::Silic
 
 std::string Compare(const Problem& p, const Expected& expected, const encode::EncodedOp& op,
                     const std::byte* output, Outcome* outcome) {
-  const oracle::ConvShape s = ShapeOf(p);
+  oracle::ConvShape s = ShapeOf(p);
+  s.oc = static_cast<int>(op.output.channels);
   const int bytes = static_cast<int>(op.output.element_bytes);
   for (int pixel = 0; pixel < s.oh * s.ow; ++pixel) {
     for (int c = 0; c < s.oc; ++c) {

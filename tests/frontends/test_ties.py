@@ -20,20 +20,23 @@ ALL_BYTES = np.arange(-128, 128, dtype=np.int8)
 DIVISORS = (2, 3, 6, 10, 12, 14, 20, 22, 30, 50, 70, 100)
 
 
-def convolution(op, scales, per_channel, generator):
-    """1x1 convolution, depthwise or fully connected on 400 pixels of 3 channels; the bytes of the model."""
+def convolution(op, scales, per_channel, generator, dtype=np.int8):
+    """1x1 convolution, depthwise or fully connected on 400 pixels of 3 channels; the bytes of the model.
+
+    uint8 has asymmetric weights.
+    """
     x_scale, w_scale, y_scale = scales
     model = tflite.empty(op)
     depthwise, dense = op == "DEPTHWISE_CONV_2D", op == "FULLY_CONNECTED"
     count = 3 if per_channel else 1
+    middle, w_zero = (0, 0) if dtype == np.int8 else (128, int(generator.integers(5, 250)))
     shape = [400, 3] if dense else [1, 20, 20, 3]
     filter_shape = [3, 3] if dense else [1, 1, 1, 3] if depthwise else [3, 1, 1, 3]
-    x = tflite.add_tensor(model, "x", shape, np.int8, tflite.quantization(x_scale, 0))
-    y = tflite.add_tensor(model, "y", shape, np.int8, tflite.quantization(y_scale, 0))
-    w_quantization = tflite.quantization([w_scale] * count, [0] * count, 3 if depthwise else 0)
-    w = tflite.add_tensor(
-        model, "w", filter_shape, np.int8, w_quantization, generator.integers(-5, 6, filter_shape)
-    )
+    x = tflite.add_tensor(model, "x", shape, dtype, tflite.quantization(x_scale, middle))
+    y = tflite.add_tensor(model, "y", shape, dtype, tflite.quantization(y_scale, middle))
+    w_quantization = tflite.quantization([w_scale] * count, [w_zero] * count, 3 if depthwise else 0)
+    weights = w_zero + generator.integers(-5, 6, filter_shape)
+    w = tflite.add_tensor(model, "w", filter_shape, dtype, w_quantization, weights)
     b_scale = np.float32(x_scale) * np.float32(w_scale)
     b_quantization = tflite.quantization([b_scale] * count, [0] * count)
     b = tflite.add_tensor(model, "b", [3], np.int32, b_quantization, generator.integers(-99, 99, 3))
@@ -76,6 +79,19 @@ class Ties(unittest.TestCase):
                     scales = (x_scale, w_scale, y_scale)
                     content, shape = convolution(op, scales, number % 2 == 1, generator)
                     self.check(content, [generator.integers(-128, 128, shape).astype(np.int8)])
+
+    def test_uint8_convolutions(self):
+        generator = np.random.default_rng(3)
+        for op in ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"):
+            for number in range(40):
+                x_scale, w_scale = (np.float32(v) for v in 2.0 ** generator.uniform(-8, 0, 2))
+                if number < len(DIVISORS):
+                    scales = (0.5, 0.25, DIVISORS[number] / 8)
+                else:
+                    scales = (x_scale, w_scale, x_scale * w_scale * np.float32(generator.choice(DIVISORS)))
+                with self.subTest(op=op, scales=scales):
+                    content, shape = convolution(op, scales, False, generator, np.uint8)
+                    self.check(content, [generator.integers(0, 256, shape).astype(np.uint8)])
 
     def test_leaky_relu_with_slopes_of_both_signs(self):
         for slope in (-2, -0.75, -0.5, -0.375, -0.25, -0.1, 0.1, 0.25, 0.5, 1.5):

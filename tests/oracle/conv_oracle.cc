@@ -51,13 +51,15 @@ int64_t FloorShift(int64_t p, int s) {
 }  // namespace
 
 std::vector<int64_t> SiliconSums(const ConvShape& s, const std::vector<int8_t>& x,
-                                 const std::vector<int8_t>& w, int pad) {
+                                 const std::vector<int8_t>& w, int pad, int w0) {
   return ForEachOutput(s, [&](int oc, int y, int xo) {
-    int64_t sum = 0;
+    int64_t sum = 0, window = 0;
     ForEachTap(s, oc, y, xo, [&](int64_t xi, int64_t wi) {
-      sum += int64_t{xi < 0 ? pad : x[static_cast<size_t>(xi)]} * w[static_cast<size_t>(wi)];
+      const int64_t value = xi < 0 ? pad : x[static_cast<size_t>(xi)];
+      sum += value * w[static_cast<size_t>(wi)];
+      window += value;
     });
-    return sum;
+    return sum - w0 * window;
   });
 }
 
@@ -85,12 +87,12 @@ int8_t SiliconOutput(const SiliconPost& post, int channel, int64_t sum) {
 
 std::vector<int64_t> ReferenceSums(const ConvShape& s, const std::vector<int8_t>& x,
                                    const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
-                                   int x0) {
+                                   int x0, int w0) {
   return ForEachOutput(s, [&](int oc, int y, int xo) {
     int64_t sum = bias.empty() ? 0 : bias[static_cast<size_t>(oc)];
     ForEachTap(s, oc, y, xo, [&](int64_t xi, int64_t wi) {
       if (xi >= 0) {
-        sum += int64_t{x[static_cast<size_t>(xi)] - x0} * w[static_cast<size_t>(wi)];
+        sum += int64_t{x[static_cast<size_t>(xi)] - x0} * (w[static_cast<size_t>(wi)] - w0);
       }
     });
     return sum;
@@ -136,6 +138,8 @@ int64_t RequantizeSingle(int64_t acc, Multiplier m) {
   const auto y = static_cast<int64_t>(magnitude);
   return Saturate32(acc < 0 ? -y : y);
 }
+
+int64_t AveragePoolUint8(int64_t sum, int64_t n) { return (sum + 128 * n + n / 2) / n - 128; }
 
 int64_t AveragePool(int64_t sum, int64_t n) {
   return sum > 0 ? (sum + n / 2) / n : (sum - n / 2) / n;

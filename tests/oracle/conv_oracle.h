@@ -19,9 +19,10 @@ struct ConvShape {
 
 // x[ih][iw][ic]; w[oc][kh][kw][ic], depthwise [c][kh][kw]. The result is [oh][ow][oc].
 
-// Sum over x * w; a tap outside the plane reads `pad`. Section 6.1.
+// Sum over x * w; a tap outside the plane reads `pad`. Sections 6.1, and 6.3 for w0: -w0 times the
+// sum of the window joins (CPEND).
 std::vector<int64_t> SiliconSums(const ConvShape& s, const std::vector<int8_t>& x,
-                                 const std::vector<int8_t>& w, int pad);
+                                 const std::vector<int8_t>& w, int pad, int w0 = 0);
 
 // BS add and multiply, ReLU, OUT_CVT with ties to even. Sections 6.5, 6.6.
 struct SiliconPost {
@@ -37,10 +38,10 @@ int8_t SiliconOutput(const SiliconPost& post, int channel, int64_t sum);
 // round(p / 2^s), ties to even, for any s >= 0.
 int64_t RoundHalfEven(int64_t p, int s);
 
-// bias + sum over (x - x0) * w; taps outside the plane are left out.
+// bias + sum over (x - x0) * (w - w0); taps outside the plane are left out.
 std::vector<int64_t> ReferenceSums(const ConvShape& s, const std::vector<int8_t>& x,
                                    const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
-                                   int x0);
+                                   int x0, int w0 = 0);
 
 // A real multiplier as m * 2^(e - 31).
 struct Multiplier {
@@ -55,8 +56,9 @@ Multiplier MeanMultiplier(double real, int64_t n);
 int64_t RequantizeDouble(int64_t acc, Multiplier m);
 int64_t RequantizeSingle(int64_t acc, Multiplier m);
 
-// Mean of n int8 elements with sum `sum`, half away from zero.
+// Mean of n int8 elements with sum `sum`, half away from zero; of uint8 elements less 128, half up.
 int64_t AveragePool(int64_t sum, int64_t n);
+int64_t AveragePoolUint8(int64_t sum, int64_t n);
 
 }  // namespace npu::oracle
 

@@ -1,111 +1,175 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking for a real NPU: accel nodes whose driver is `rocket` (kernel-interfaces A.1, E.3, F.1,
-// F.2).
-#include <fcntl.h>
+#include "src/device/detect.h"
+
 #include <fmt/format.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
-#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
-
-#include "src/device/providers.h"
 
 namespace npu::device {
 namespace {
 
-// What helps today: without a provider for boards no other remedy would end well.
-constexpr std::string_view kUseSim =
-    "this version cannot drive real hardware yet: set the option device=sim for the simulated NPU";
+namespace fs = std::filesystem;
 
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  ~Descriptor() {
-    if (fd_ >= 0) close(fd_);
+constexpr std::string_view kUseSim = "device=sim runs the simulated NPU";
+
+// Names that a chip of the family has in compatible strings, with any letters behind them, and the
+// unit address of its first cores (E.1).
+struct Family {
+  std::string_view token;
+  std::string_view family;
+};
+constexpr std::array kTokens = {
+    Family{"rk3588", "rk3588"},   Family{"rk3583", "rk3588"}, Family{"rk3582", "rk3588"},
+    Family{"rk3576", "rk3576"},   Family{"rk3568", "rk3568"}, Family{"rk3566", "rk3568"},
+    Family{"rk3562", "rk3562"},   Family{"rv1106", "rv1106"}, Family{"rv1103", "rv1106"},
+    Family{"rv1126b", "rv1126b"},
+};
+constexpr std::array kAddresses = {
+    Family{"fdab", "rk3588"}, Family{"fdac", "rk3588"}, Family{"fdad", "rk3588"},
+    Family{"2770", "rk3576"}, Family{"fde4", "rk3568"}, Family{"ff30", "rk3562"},
+};
+
+std::vector<fs::path> Entries(const fs::path& directory) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    entries.push_back(it->path());
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// struct drm_version of the kernel's interface (kernel-interfaces A.3).
-struct DrmVersion {
-  int32_t major, minor, patch, padding;
-  uint64_t name_length;
-  char* name;
-  uint64_t date_length;
-  char* date;
-  uint64_t description_length;
-  char* description;
-};
-static_assert(sizeof(void*) != 8 || sizeof(DrmVersion) == 64);
-
-// The driver's name; empty if the node does not answer.
-std::string DriverName(int fd) {
-  char name[32] = {};
-  DrmVersion version{};
-  version.name = name;
-  version.name_length = sizeof name - 1;
-  const auto request = _IOWR('d', 0x00, DrmVersion);
-  int result = 0;
-  do {
-    result = ioctl(fd, request, &version);
-  } while (result < 0 && errno == EINTR);
-  return result < 0 ? std::string() : std::string(name);
+  std::sort(entries.begin(), entries.end());
+  return entries;
 }
 
-std::vector<std::filesystem::path> Nodes(const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> nodes;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end;
-       it.increment(error)) {
-    if (it->path().filename().string().starts_with("accel")) nodes.push_back(it->path());
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// "rockchip,rk3588s-rknn-core" -> rk3588.
+std::optional<std::string_view> FamilyOf(std::string_view compatible) {
+  compatible.remove_prefix(std::min(compatible.size(), compatible.find(',') + 1));
+  compatible = compatible.substr(0, compatible.find('-'));
+  for (const Family& known : kTokens) {
+    if (!compatible.starts_with(known.token)) continue;
+    const std::string_view rest = compatible.substr(known.token.size());
+    if (rest.empty() || std::isalpha(static_cast<unsigned char>(rest[0]))) return known.family;
   }
-  std::sort(nodes.begin(), nodes.end());
-  return nodes;
+  return std::nullopt;
+}
+
+// The first family named by the pieces of `text` between `separator`s that begin with `prefix` up
+// to '='; all pieces where it is empty.
+std::optional<std::string_view> FamilyIn(std::string_view text, char separator,
+                                         std::string_view prefix) {
+  while (!text.empty()) {
+    std::string_view piece = text.substr(0, text.find(separator));
+    text.remove_prefix(std::min(text.size(), piece.size() + 1));
+    if (!prefix.empty()) {
+      const size_t equals = piece.find('=');
+      if (!piece.starts_with(prefix) || equals == std::string_view::npos) continue;
+      piece.remove_prefix(equals + 1);
+    }
+    if (const auto family = FamilyOf(piece)) return family;
+  }
+  return std::nullopt;
+}
+
+// What librocket_node.so puts into its device tree before the chip's name.
+constexpr std::string_view kSimulatedBoard = "rocket-npu,simulated";
+
+std::optional<std::string_view> FamilyAt(std::string_view unit) {
+  for (const Family& known : kAddresses) {
+    if (unit.starts_with(known.token)) return known.family;
+  }
+  return std::nullopt;
 }
 
 Status NoDevice(std::string message) { return Status(ErrorCode::kNoDevice, std::move(message)); }
 
-Status CannotOpen(const std::filesystem::path& node, int error) {
-  const char* remedy = "check the kernel log";
-  if (error == EACCES)
-    remedy = "add the user to the group that owns the node (render) and log in again";
-  if (error == EPERM) remedy = "pass the device into the container and add the group render to it";
-  if (error == ENODEV) remedy = "the node is stale: load the module rocket again";
-  return NoDevice(fmt::format("no usable NPU: {}: {} ({}); {}", node.string(), std::strerror(error),
-                              remedy, kUseSim));
+Status NoNode(const fs::path& root, const fs::path& directory) {
+  std::error_code ignored;
+  const bool vendor = fs::exists(root / "sys/bus/platform/drivers/RKNPU", ignored);
+  return NoDevice(fmt::format(
+      "no NPU: {}: {}; {}; {}", (directory / "accel0").string(), ErrnoText(ENOENT),
+      vendor ? "this kernel has the vendor's driver (RKNPU), which this version does not drive: "
+               "boot a mainline kernel of 6.18 or later"
+             : "the driver rocket of Linux 6.18 and later makes it: load it with modprobe rocket, "
+               "and enable the NPU in the device tree",
+      kUseSim));
 }
 
 }  // namespace
 
-Status FindRealDevice(const std::filesystem::path& dev_accel) {
-  const std::vector<std::filesystem::path> nodes = Nodes(dev_accel);
-  if (nodes.empty()) {
-    return NoDevice(
-        fmt::format("no NPU: {}: {} (the driver rocket of Linux 6.18 and later makes it); {}",
-                    (dev_accel / "accel0").string(), std::strerror(ENOENT), kUseSim));
-  }
-  std::string others;
-  for (const std::filesystem::path& node : nodes) {
-    const Descriptor fd(open(node.c_str(), O_RDWR | O_CLOEXEC));
-    if (fd.get() < 0) return CannotOpen(node, errno);
-    const std::string driver = DriverName(fd.get());
-    if (driver == "rocket") {
-      return NoDevice(fmt::format("{} is a rocket NPU, but {}", node.string(), kUseSim));
+Result<std::unique_ptr<RocketFile>> FindRocketNode(const std::shared_ptr<RocketSys>& sys,
+                                                   const fs::path& root, const std::string& node) {
+  const fs::path directory = root / "dev/accel";
+  std::vector<fs::path> nodes;
+  if (!node.empty()) {
+    nodes.emplace_back(node);
+  } else {
+    for (const fs::path& entry : Entries(directory)) {
+      if (entry.filename().string().starts_with("accel")) nodes.push_back(entry);
     }
-    others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", node.string(),
-                          driver.empty() ? "no DRM driver" : driver);
   }
-  return NoDevice(
-      fmt::format("no NPU: none of {} belongs to the driver rocket; {}", others, kUseSim));
+  if (nodes.empty()) return NoNode(root, directory);
+  std::string others;
+  for (const fs::path& path : nodes) {
+    Result<std::unique_ptr<RocketFile>> file = RocketFile::Open(sys, path.string());
+    if (file.ok() && (*file)->driver() == uapi::kRocketName) return file;
+    others += others.empty() ? "" : "; ";
+    if (!file.ok()) {
+      others += file.status().message();
+    } else {
+      const std::string& driver = (*file)->driver();
+      others += fmt::format("{} belongs to {}", path.string(),
+                            driver.empty() ? "no DRM driver" : "the driver " + driver);
+    }
+  }
+  return NoDevice(fmt::format("no usable NPU of the driver rocket: {}; {}", others, kUseSim));
+}
+
+Result<DetectedChip> DetectChip(const fs::path& root) {
+  DetectedChip found;
+  const fs::path tree = root / "proc/device-tree/compatible";
+  const std::string compatible = ReadText(tree);
+  found.simulated = compatible.starts_with(kSimulatedBoard);
+  for (const fs::path& core : Entries(root / "sys/bus/platform/drivers/rocket")) {
+    std::error_code ignored;
+    if (!fs::exists(core / "power", ignored)) continue;  // bind, module, uevent ...
+    ++found.cores;
+    if (!found.name.empty()) continue;
+    // uevent first: of_node leads into /sys/firmware, which containers mask.
+    auto family = FamilyIn(ReadText(core / "uevent"), '\n', "OF_COMPATIBLE_");
+    if (!family) family = FamilyAt(core.filename().string());
+    if (!family) continue;
+    found.name = *family;
+    found.evidence = core.string();
+  }
+  if (!found.name.empty()) return found;
+  if (const auto family = FamilyIn(compatible, '\0', "")) {
+    found.name = *family;
+    found.evidence = tree.string();
+    return found;
+  }
+  std::string shown = compatible;
+  std::replace(shown.begin(), shown.end(), '\0', ' ');
+  return NoDevice(fmt::format(
+      "the NPU's chip is unknown: {}; nothing is submitted to an unknown chip. Name it with the "
+      "option chip (in a container keep /sys visible)",
+      shown.empty() ? "neither the cores of the driver rocket in sysfs nor the device tree name it"
+                    : "the device tree says " + shown));
+}
+
+bool ChainsAllowed(const fs::path& root) {
+  const std::string text = ReadText(root / "sys/module/rocket/parameters/rocket_batch_submit");
+  return text.empty() || (text[0] != '0' && text[0] != 'N');
 }
 
 }  // namespace npu::device

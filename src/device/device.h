@@ -88,6 +88,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
+  // Whether this process can use the device at all: kNoDevice with the reason in a forked child and
+  // once the device is gone. Ask before touching buffers: a child shares them with its parent.
+  virtual Status Ready() const { return OkStatus(); }
   // kOutOfMemory when host memory or the 4 GiB address space ends; the message tells which.
   virtual Result<std::unique_ptr<Buffer>> Allocate(uint64_t bytes) = 0;
   // Validates the job (addresses, alignment, counts, buffers), runs it and waits until it is done

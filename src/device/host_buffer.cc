@@ -11,12 +11,6 @@
 #include "src/base/checked.h"
 
 namespace npu::device {
-namespace {
-
-// The kernel keeps the mapped length in a signed 32-bit variable (kernel-interfaces A.5).
-constexpr uint64_t kMaxBufferBytes = (uint64_t{1} << 31) - 4096;
-
-}  // namespace
 
 Result<HostPages> HostPages::Allocate(uint64_t bytes) {
   void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -83,34 +77,15 @@ Result<std::unique_ptr<Buffer>> BufferRegistry::Allocate(uint64_t bytes) {
     return pages.status();
   }
   auto buffer = std::make_unique<Owned>(shared_from_this(), *std::move(pages), bytes, iova);
-  live_[iova] = buffer.get();
-  live_bytes_ += bytes;
+  live_.Add(buffer.get());
   return std::unique_ptr<Buffer>(std::move(buffer));
 }
 
 void BufferRegistry::Release(uint32_t iova) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto it = live_.find(iova);
-  if (it == live_.end()) return;
-  live_bytes_ -= it->second->bytes().size();
-  live_.erase(it);
+  if (!live_.Remove(iova)) return;
   if (hooks_.on_unmap) hooks_.on_unmap(iova);
   addresses_.Free(iova);
-}
-
-bool BufferRegistry::Owns(const Buffer* buffer) const {
-  for (const auto& [iova, live] : live_) {
-    if (live == buffer) return true;
-  }
-  return false;
-}
-
-const Buffer* BufferRegistry::Find(uint64_t iova, uint64_t length) const {
-  auto it = live_.upper_bound(iova);
-  if (it == live_.begin()) return nullptr;
-  --it;
-  const uint64_t offset = iova - it->first, size = it->second->bytes().size();
-  return offset < size && length <= size - offset ? it->second : nullptr;
 }
 
 }  // namespace npu::device

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -14,8 +13,12 @@
 #include "npu/status.h"
 #include "src/device/address_allocator.h"
 #include "src/device/device.h"
+#include "src/device/live_buffers.h"
 
 namespace npu::device {
+
+// The kernel keeps the mapped length in a signed 32-bit variable (kernel-interfaces A.5).
+inline constexpr uint64_t kMaxBufferBytes = (uint64_t{1} << 31) - 4096;
 
 // Zeroed pages of anonymous memory, taken from the system when first touched. RAII.
 class HostPages {
@@ -49,12 +52,8 @@ class BufferRegistry : public std::enable_shared_from_this<BufferRegistry> {
 
   // Held while a job runs: no buffer appears or goes meanwhile.
   std::mutex& mutex() { return mutex_; }
-  // The rest needs the mutex to be held.
-  bool Owns(const Buffer* buffer) const;
-  // The live buffer holding all of [iova, iova + length); null if none. length >= 1.
-  const Buffer* Find(uint64_t iova, uint64_t length) const;
-  uint64_t live_buffers() const { return live_.size(); }
-  uint64_t live_bytes() const { return live_bytes_; }
+  // Needs the mutex to be held.
+  const LiveBuffers& live() const { return live_; }
 
  private:
   class Owned;
@@ -64,8 +63,7 @@ class BufferRegistry : public std::enable_shared_from_this<BufferRegistry> {
   AddressAllocator addresses_;
   Hooks hooks_;
   uint32_t page_bytes_;
-  std::map<uint64_t, const Buffer*> live_;  // by iova
-  uint64_t live_bytes_ = 0;
+  LiveBuffers live_;
 };
 
 }  // namespace npu::device

@@ -18,7 +18,7 @@ bool Names(const std::vector<const Buffer*>& list, const Buffer* buffer) {
   return std::find(list.begin(), list.end(), buffer) != list.end();
 }
 
-Status CheckBuffers(const Job& job, const BufferRegistry& registry) {
+Status CheckBuffers(const Job& job, const LiveBuffers& live) {
   if (job.outputs.empty()) return Bad("it has no output buffer, so nobody could wait for it");
   const size_t total = job.inputs.size() + job.outputs.size();
   const auto at = [&](size_t i) {
@@ -27,7 +27,7 @@ Status CheckBuffers(const Job& job, const BufferRegistry& registry) {
   for (size_t i = 0; i < total; ++i) {
     const char* const role = i < job.inputs.size() ? "input" : "output";
     if (at(i) == nullptr) return Bad(fmt::format("{} buffer {} is null", role, i));
-    if (!registry.Owns(at(i))) {
+    if (!live.Owns(at(i))) {
       return Bad(fmt::format("{} buffer {} does not belong to this device", role, i));
     }
     for (size_t k = 0; k < i; ++k) {
@@ -41,7 +41,7 @@ Status CheckBuffers(const Job& job, const BufferRegistry& registry) {
   return OkStatus();
 }
 
-Status CheckTask(const Job& job, size_t index, const BufferRegistry& registry,
+Status CheckTask(const Job& job, size_t index, const LiveBuffers& live,
                  const chip::Profile& profile) {
   const Task& task = job.tasks[index];
   if (task.count == 0 || task.count % 2 != 0) {
@@ -58,7 +58,7 @@ Status CheckTask(const Job& job, size_t index, const BufferRegistry& registry,
     return Bad(fmt::format("the list of task {} at {:#x} is not {}-byte aligned", index,
                            task.regcmd, kListAlignment));
   }
-  const Buffer* buffer = registry.Find(task.regcmd, uint64_t{task.count} * sizeof(uint64_t));
+  const Buffer* buffer = live.Find(task.regcmd, uint64_t{task.count} * sizeof(uint64_t));
   if (buffer == nullptr) {
     return Bad(fmt::format("the list of task {}, {} words at {:#x}, is in no buffer of this device",
                            index, task.count, task.regcmd));
@@ -74,7 +74,7 @@ Status CheckTask(const Job& job, size_t index, const BufferRegistry& registry,
 
 }  // namespace
 
-Status CheckJob(const Job& job, const BufferRegistry& registry, const chip::Profile& profile,
+Status CheckJob(const Job& job, const LiveBuffers& live, const chip::Profile& profile,
                 bool can_chain) {
   if (job.tasks.empty()) return Bad("it has no task");
   if (job.chained && !can_chain) {
@@ -85,9 +85,9 @@ Status CheckJob(const Job& job, const BufferRegistry& registry, const chip::Prof
     return Bad(fmt::format("{} tasks in one kick, the counter takes {}", job.tasks.size(),
                            profile.memory.tasks_per_kick_max));
   }
-  NPU_RETURN_IF_ERROR(CheckBuffers(job, registry));
+  NPU_RETURN_IF_ERROR(CheckBuffers(job, live));
   for (size_t i = 0; i < job.tasks.size(); ++i) {
-    NPU_RETURN_IF_ERROR(CheckTask(job, i, registry, profile));
+    NPU_RETURN_IF_ERROR(CheckTask(job, i, live, profile));
   }
   return OkStatus();
 }

@@ -30,7 +30,7 @@ class NullDevice : public Device {
 
   Status Run(const Job& job, JobReport* report) override {
     const std::lock_guard<std::mutex> lock(registry_->mutex());
-    NPU_RETURN_IF_ERROR(CheckJob(job, *registry_, profile_, info_.can_chain));
+    NPU_RETURN_IF_ERROR(CheckJob(job, registry_->live(), profile_, info_.can_chain));
     const uint32_t kicks = job.chained ? 1 : static_cast<uint32_t>(job.tasks.size());
     ++statistics_.submits;
     statistics_.tasks += job.tasks.size();
@@ -49,8 +49,8 @@ class NullDevice : public Device {
   DeviceStatistics statistics() const override {
     const std::lock_guard<std::mutex> lock(registry_->mutex());
     DeviceStatistics now = statistics_;
-    now.live_buffers = registry_->live_buffers();
-    now.live_bytes = registry_->live_bytes();
+    now.live_buffers = registry_->live().count();
+    now.live_bytes = registry_->live().bytes();
     return now;
   }
 

@@ -11,9 +11,10 @@ namespace npu::device {
 namespace {
 
 constexpr std::string_view kRecord = "record:";
-constexpr std::string_view kProviders = "sim, null, record:PROVIDER:DIRECTORY, auto, none";
+constexpr std::string_view kProviders = "sim, rocket, null, record:PROVIDER:DIRECTORY, auto, none";
 
 Result<const chip::Profile*> ProfileOf(const std::string& name) {
+  if (name == kChipAuto) return chip::AllChips().front();
   if (const chip::Profile* profile = chip::FindChip(name)) return profile;
   std::string known;
   for (const chip::Profile* profile : chip::AllChips()) known += fmt::format(" {}", profile->name);
@@ -47,7 +48,7 @@ Result<std::shared_ptr<Device>> Open(const OpenOptions& options) {
   if (options.provider == "none") {
     return Status(ErrorCode::kNoDevice, "no device: the option device=none asks for none");
   }
-  if (options.provider == "auto") return FindRealDevice("/dev/accel");
+  if (options.provider == "auto" || options.provider == "rocket") return OpenRocket(options);
   if (options.provider == "sim" || options.provider == "null") {
     NPU_ASSIGN_OR_RETURN(const chip::Profile* profile, ProfileOf(options.chip));
     return options.provider == "sim" ? OpenSim(*profile, options) : OpenNull(*profile, options);

@@ -26,15 +26,15 @@ Result<std::shared_ptr<Device>> OpenRecord(std::shared_ptr<Device> inner,
                                            const std::filesystem::path& directory,
                                            const OpenOptions& options);
 
-// Looks for a real NPU under `dev_accel` ("/dev/accel") by driver name. This slice drives none:
-// always kNoDevice, with what was found (no node, not permitted, a rocket node) and what to do.
-Status FindRealDevice(const std::filesystem::path& dev_accel);
+// The NPU behind the mainline driver `rocket`: finds node and chip, makes the start-up checks.
+// kNoDevice: what was tried, errno in words, the remedy.
+Result<std::shared_ptr<Device>> OpenRocket(const OpenOptions& options);
 
 // What every provider demands of a job before anything runs, as A.18 of the kernel interfaces: at
 // least one task and one output, counts even and encodable, lists 16-byte aligned inside a buffer
-// that the job names, every buffer of this device and named once. Needs registry.mutex() to be
-// held; allocates only to report an error.
-Status CheckJob(const Job& job, const BufferRegistry& registry, const chip::Profile& profile,
+// that the job names, every buffer of this device and named once. Allocates only to report an
+// error.
+Status CheckJob(const Job& job, const LiveBuffers& live, const chip::Profile& profile,
                 bool can_chain);
 
 }  // namespace npu::device

@@ -139,6 +139,7 @@ class RecordDevice : public Device {
   }
 
   const DeviceInfo& info() const override { return info_; }
+  Status Ready() const override { return inner_->Ready(); }
 
   Result<std::unique_ptr<Buffer>> Allocate(uint64_t bytes) override {
     NPU_ASSIGN_OR_RETURN(std::unique_ptr<Buffer> inner, inner_->Allocate(bytes));

@@ -67,7 +67,7 @@ class SimDevice : public Device {
     JobReport& out = report == nullptr ? local : *report;
     out = JobReport{};
     const std::lock_guard<std::mutex> lock(registry_->mutex());
-    NPU_RETURN_IF_ERROR(CheckJob(job, *registry_, profile_, info_.can_chain));
+    NPU_RETURN_IF_ERROR(CheckJob(job, registry_->live(), profile_, info_.can_chain));
     const auto start = std::chrono::steady_clock::now();
     Status status = RunKicks(job, &out);
     out.elapsed = std::chrono::steady_clock::now() - start;
@@ -82,8 +82,8 @@ class SimDevice : public Device {
   DeviceStatistics statistics() const override {
     const std::lock_guard<std::mutex> lock(registry_->mutex());
     DeviceStatistics now = statistics_;
-    now.live_buffers = registry_->live_buffers();
-    now.live_bytes = registry_->live_bytes();
+    now.live_buffers = registry_->live().count();
+    now.live_bytes = registry_->live().bytes();
     return now;
   }
 

@@ -209,9 +209,11 @@ device::Job ProgramBuffers::MakeJob(std::span<const plan::NpuOp> ops, bool chain
     if (std::find(job.outputs.begin(), job.outputs.end(), input) == job.outputs.end()) {
       add(&job.inputs, input);
     }
+    const double task_us = program_->reports[static_cast<size_t>(op.node)].modelled_us /
+                           static_cast<double>(op.task_offsets.size());
     for (size_t t = 0; t < op.task_offsets.size(); ++t) {
       job.tasks.push_back({commands_->iova() + static_cast<uint32_t>(op.task_offsets[t]),
-                           static_cast<uint32_t>(op.op->tasks[t].words.size())});
+                           static_cast<uint32_t>(op.op->tasks[t].words.size()), task_us});
     }
   }
   job.chained = chain_ && chainable && job.tasks.size() > 1;

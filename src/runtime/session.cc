@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "src/base/progress.h"
@@ -17,6 +18,8 @@ namespace {
 
 using Inputs = std::span<const std::span<const std::byte>>;
 using Outputs = std::span<const std::span<std::byte>>;
+
+using BufferSet = std::set<device::Buffer*>;
 
 // What one step needs at run time, made once so that a run allocates nothing.
 struct PreparedStep {
@@ -37,7 +40,10 @@ class SessionImpl final : public Session {
   const SessionStatistics& statistics() const override { return statistics_; }
 
  private:
-  void PrepareNpuStep(const plan::NpuStep& step, PreparedStep* prepared) const;
+  void PrepareSteps(BufferSet* dirty);
+  void NoteCpuWrites(std::span<const plan::SlotId> slots, BufferSet* dirty) const;
+  void PrepareNpuStep(const plan::NpuStep& step, BufferSet* dirty, PreparedStep* prepared) const;
+  device::Canary CanaryOf(const plan::NpuStep& step, const device::Job& job) const;
   Status RunOnDevice();
   Status RunStep(const plan::Step& step, PreparedStep* prepared);
   Status RunHostStep(const plan::HostStep& step, PreparedStep* prepared);
@@ -65,36 +71,90 @@ Status SessionImpl::Prepare() {
   verify_pending_ = options_.verify_first;
   NPU_ASSIGN_OR_RETURN(buffers_, ProgramBuffers::Create(*program_, device_.get(), options_.chain));
   prepared_.resize(program_->steps.size());
-  for (size_t s = 0; s < prepared_.size(); ++s) {
-    if (const auto* host = std::get_if<plan::HostStep>(&program_->steps[s])) {
-      prepared_[s].in.resize(host->inputs.size());
-      prepared_[s].out.resize(host->outputs.size());
-    } else if (const auto* npu = std::get_if<plan::NpuStep>(&program_->steps[s])) {
-      PrepareNpuStep(*npu, &prepared_[s]);
-    }
-  }
+  // Twice: what the CPU wrote late in one run must reach memory early in the next.
+  BufferSet dirty;
+  PrepareSteps(&dirty);
+  PrepareSteps(&dirty);
   return OkStatus();
 }
 
-// Cubes in shared buffers are the ones host steps touch; the arena never needs maintenance.
-void SessionImpl::PrepareNpuStep(const plan::NpuStep& step, PreparedStep* prepared) const {
-  prepared->job = buffers_.MakeJob(step.ops, step.chainable);
-  const auto add_shared = [&](plan::SlotId slot, std::vector<device::Buffer*>* list) {
-    if (program_->slots[static_cast<size_t>(slot)].place.memory != plan::Memory::kShared) return;
-    device::Buffer* buffer = buffers_.buffer_of(slot);
-    if (std::find(list->begin(), list->end(), buffer) == list->end()) list->push_back(buffer);
-  };
-  for (const plan::NpuOp& op : step.ops) {
-    add_shared(op.input, &prepared->flush);
-    add_shared(op.output, &prepared->invalidate);
+// `dirty`: the buffers the CPU wrote that were not yet handed to the NPU.
+void SessionImpl::PrepareSteps(BufferSet* dirty) {
+  for (size_t s = 0; s < prepared_.size(); ++s) {
+    const plan::Step& step = program_->steps[s];
+    if (const auto* pack = std::get_if<plan::PackStep>(&step)) {
+      NoteCpuWrites({&pack->to, 1}, dirty);
+    } else if (const auto* host = std::get_if<plan::HostStep>(&step)) {
+      prepared_[s].in.resize(host->inputs.size());
+      prepared_[s].out.resize(host->outputs.size());
+      NoteCpuWrites(host->outputs, dirty);
+    } else if (const auto* npu = std::get_if<plan::NpuStep>(&step)) {
+      prepared_[s] = PreparedStep();
+      PrepareNpuStep(*npu, dirty, &prepared_[s]);
+    }
   }
+}
+
+void SessionImpl::NoteCpuWrites(std::span<const plan::SlotId> slots, BufferSet* dirty) const {
+  for (const plan::SlotId slot : slots) {
+    if (program_->slots[static_cast<size_t>(slot)].order != layout::Order::kCube) continue;
+    dirty->insert(buffers_.buffer_of(slot));
+  }
+}
+
+// Cubes in shared buffers are the ones host steps touch; the arena never needs maintenance.
+void SessionImpl::PrepareNpuStep(const plan::NpuStep& step, BufferSet* dirty,
+                                 PreparedStep* prepared) const {
+  prepared->job = buffers_.MakeJob(step.ops, step.chainable);
+  prepared->job.canary = CanaryOf(step, prepared->job);
+  // Buffers the job writes too: a cube the CPU left dirty in its cache would be written back over
+  // the NPU's, where the two take turns in one buffer.
+  for (auto it = dirty->begin(); it != dirty->end();) {
+    const auto names = [&](const std::vector<const device::Buffer*>& list) {
+      return std::find(list.begin(), list.end(), *it) != list.end();
+    };
+    if (names(prepared->job.inputs) || names(prepared->job.outputs)) {
+      prepared->flush.push_back(*it);
+      it = dirty->erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (const plan::NpuOp& op : step.ops) {
+    if (program_->slots[static_cast<size_t>(op.output)].place.memory != plan::Memory::kShared) {
+      continue;
+    }
+    device::Buffer* buffer = buffers_.buffer_of(op.output);
+    auto& list = prepared->invalidate;
+    if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
+  }
+}
+
+// One atom of the last pixel that the last operation writes: the mark is still there when the job
+// was dropped, and also when it ended half-way. Only where the host reads the buffer anyway and no
+// operation of the job may read the mark.
+device::Canary SessionImpl::CanaryOf(const plan::NpuStep& step, const device::Job& job) const {
+  constexpr uint32_t kAtomBytes = 16;
+  const plan::NpuOp& last = step.ops.back();
+  const plan::TensorSlot& slot = program_->slots[static_cast<size_t>(last.output)];
+  if (slot.place.memory != plan::Memory::kShared) return {};
+  device::Buffer* buffer = buffers_.buffer_of(last.output);
+  for (const plan::NpuOp& op : step.ops) {
+    if (buffers_.buffer_of(op.input) == buffer) return {};
+  }
+  if (std::find(job.outputs.begin(), job.outputs.end(), buffer) == job.outputs.end()) return {};
+  const layout::CubeShape& cube = slot.cube;
+  const uint64_t offset = layout::CubeOffset(cube, 0, cube.height - 1, cube.width - 1);
+  return {buffer, slot.place.offset + offset, kAtomBytes};
 }
 
 Status SessionImpl::Run(Inputs inputs, Outputs outputs) {
   NPU_RETURN_IF_ERROR(buffers_.Bind(inputs, outputs));
   ++statistics_.runs;
   if (host_path_) return RunOnHost(inputs, outputs);
-  Status status = RunOnDevice();
+  // A forked child shares the buffers with its parent and must not even fill them.
+  Status status = device_->Ready();
+  if (status.ok()) status = RunOnDevice();
   if (status.ok()) return status;
   if (status.code() == ErrorCode::kDeviceFault || status.code() == ErrorCode::kTimeout) {
     ++statistics_.device_failures;

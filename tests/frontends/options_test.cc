@@ -32,11 +32,11 @@ TEST(Options, DefaultsAreThoseOfTheSpecification) {
   std::map<std::string, std::string> all;
   for (const KeyValue& option : EffectiveOptions(parsed.options)) all[option.key] = option.value;
   const std::map<std::string, std::string> expected = {
-      {"device", "auto"},  {"chip", "auto"}, {"on_no_device", "decline"},
-      {"verify", "first"}, {"explain", ""},  {"numerics.requant", "chip"},
-      {"profile", "0"},    {"threads", "0"}, {"claim", "auto"},
-      {"chain", "auto"},   {"quiet", "0"},   {"strict", "0"},
-      {"record", ""}};
+      {"device", "auto"},  {"chip", "auto"},   {"on_no_device", "decline"},
+      {"verify", "first"}, {"explain", ""},    {"numerics.requant", "chip"},
+      {"profile", "0"},    {"threads", "0"},   {"claim", "auto"},
+      {"chain", "auto"},   {"quiet", "0"},     {"strict", "0"},
+      {"record", ""},      {"device.path", ""}};
   EXPECT_EQ(all, expected);
 }
 

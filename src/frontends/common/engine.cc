@@ -9,13 +9,13 @@
 #include <utility>
 
 #include "src/base/worker_pool.h"
-#include "src/device/open.h"
+#include "src/device/pool.h"
 
 namespace npu::frontends {
 namespace {
 
-// The devices of this process that somebody uses. One device serves all models: k open devices
-// would be k address spaces.
+// The devices of this process that somebody uses: of each kind one for each core, shared by what
+// runs on that core. A device has an address space of its own, so a session stays on its core.
 class OpenDevices {
  public:
   Result<std::shared_ptr<device::Device>> Open(const Options& options) {
@@ -24,37 +24,43 @@ class OpenDevices {
                     "no NPU: this version does not drive the vendor's kernel (device=rknpu); set "
                     "device=sim for the simulated NPU");
     }
-    const Key key{Provider(options), options.chip, options.threads, options.chain == Chain::kOn};
-    std::lock_guard lock(mutex_);
-    if (std::shared_ptr<device::Device> device = devices_[key].lock()) return device;
-    device::OpenOptions open;
-    open.provider = key.provider;
-    if (options.chip != "auto") open.chip = options.chip;
-    open.can_chain = key.chain;
-    open.pool = std::make_shared<WorkerPool>(static_cast<size_t>(options.threads));
-    NPU_ASSIGN_OR_RETURN(std::shared_ptr<device::Device> device, device::Open(open));
-    devices_[key] = device;
-    return device;
+    const Key key{Provider(options), options.device_path, options.chip, options.threads,
+                  options.chain == Chain::kOn};
+    const std::lock_guard lock(mutex_);
+    std::unique_ptr<device::Pool>& pool = pools_[key];
+    if (!pool) pool = std::make_unique<device::Pool>(OpenOptionsOf(key));
+    return pool->Get();
   }
 
  private:
   struct Key {
-    std::string provider, chip;
+    std::string provider, path, chip;
     int32_t threads;
     bool chain;  // the simulated NPU offers it
     auto operator<=>(const Key&) const = default;
   };
 
-  // The name device::Open knows. The one driver it finds on a board is the mainline one.
+  static device::OpenOptions OpenOptionsOf(const Key& key) {
+    device::OpenOptions open;
+    open.provider = key.provider;
+    open.node = key.path;
+    open.chip = key.chip;
+    open.can_chain = key.chain;
+    open.pool = std::make_shared<WorkerPool>(static_cast<size_t>(key.threads));
+    return open;
+  }
+
+  // The name device::Open knows.
   static std::string Provider(const Options& options) {
     std::string name = "auto";
+    if (options.device == DeviceChoice::kRocket) name = "rocket";
     if (options.device == DeviceChoice::kSim) name = "sim";
     if (options.device == DeviceChoice::kNull) name = "null";
     return options.record.empty() ? name : fmt::format("record:{}:{}", name, options.record);
   }
 
   std::mutex mutex_;
-  std::map<Key, std::weak_ptr<device::Device>> devices_;
+  std::map<Key, std::unique_ptr<device::Pool>> pools_;
 };
 
 // The one mutable object of the process: hosts load the plugin once and make delegates as they
@@ -68,7 +74,7 @@ class LibraryEngine : public Engine {
  public:
   Result<std::shared_ptr<device::Device>> OpenDevice(const Options& options) override {
     std::lock_guard lock(mutex_);
-    if (!device_) {
+    if (!device_ || !device_->Ready().ok()) {  // not ready: this is a forked child
       NPU_ASSIGN_OR_RETURN(device_, ProcessDevices().Open(options));
     }
     return device_;

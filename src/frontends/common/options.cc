@@ -104,6 +104,11 @@ std::vector<OptionRow> MakeTable() {
           "nothing (null), or nowhere (none)",
           [](std::string_view v, Options* o) { return SetEnum(kDevices, v, &o->device); },
           [](const Options& o) { return GetEnum(kDevices, o.device); }},
+      OptionRow{
+          "device.path", "FILE",
+          "the NPU's device node; by default the one whose driver is rocket, whatever its number",
+          [](std::string_view v, Options* o) { return SetPath(v, &o->device_path); },
+          [](const Options& o) { return o.device_path; }},
       OptionRow{"chip", ChipValues(), "the NPU to compile for; auto asks the device", SetChip,
                 [](const Options& o) { return o.chip; }},
       OptionRow{

@@ -24,6 +24,7 @@ enum class Chain : uint8_t { kAuto, kOn, kOff };
 
 struct Options {
   DeviceChoice device = DeviceChoice::kAuto;
+  std::string device_path;    // the kernel driver's node; empty: found by the driver's name
   std::string chip = "auto";  // "auto": the device's own
   OnNoDevice on_no_device = OnNoDevice::kDecline;
   plan::Requant requant = plan::Requant::kChip;

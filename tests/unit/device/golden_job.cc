@@ -65,6 +65,8 @@ void PlacedJob::LoadMemory() {
     for (const MemorySegment& s : record.segments) {
       std::memcpy(bytes.data() + s.offset, file_.data.data() + s.data_offset, s.length);
     }
+    const Status flushed = buffer(record.buffer)->EndCpuAccess();
+    EXPECT_TRUE(flushed.ok()) << flushed.message();
   }
 }
 
@@ -79,6 +81,10 @@ Job PlacedJob::MakeJob(size_t index) const {
 
 size_t PlacedJob::Mismatches() const {
   size_t count = 0;
+  for (const std::unique_ptr<Buffer>& buffer : buffers_) {
+    const Status readable = buffer->BeginCpuAccess();
+    EXPECT_TRUE(readable.ok()) << readable.message();
+  }
   for (const Check& check : file_.submits[0].checks) {
     const std::vector<uint64_t> offsets = ElementOffsets(file_, check);
     for (size_t i = 0; i < offsets.size(); ++i) {

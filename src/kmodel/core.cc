@@ -19,6 +19,7 @@ sim::SimOptions SimulatorOptions(const Options& options, const chip::Profile& pr
   out.pool = pool;
   out.profile = &profile;
   out.core_index = index;
+  out.assume = options.assume;
   return out;
 }
 

@@ -37,7 +37,7 @@ File::File(std::shared_ptr<Npu> npu)
     : npu_(std::move(npu)),
       domain_(std::make_shared<Domain>(
           npu_->memory()->page_bytes(),
-          npu_->options().strict.shuffle ? npu_->options().seed + npu_->files_ + 1 : 0)),
+          npu_->options().strict.shuffle ? npu_->options().seed + ++npu_->opens_ : 0)),
       entity_(npu_->scheduler().NewEntity()) {
   ++npu_->files_;
 }

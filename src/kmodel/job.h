@@ -33,6 +33,7 @@ struct JobOutcome {
   std::vector<sim::KickResult> kicks;
   double modelled_us = 0;  // on the hardware, all kicks
   uint32_t core = 0;
+  int64_t start_ns = 0, end_ns = 0;  // CLOCK_MONOTONIC: on the core, until its fence signals
 };
 
 }  // namespace npu::kmodel

@@ -75,7 +75,7 @@ class Npu : public std::enable_shared_from_this<Npu> {
   DescriptorTable* const descriptors_;
   Reporter reporter_;
   FaultInjector faults_;
-  std::atomic<uint64_t> files_{0}, jobs_{0}, timeouts_{0}, dropped_{0}, kicks_{0};
+  std::atomic<uint64_t> opens_{0}, files_{0}, jobs_{0}, timeouts_{0}, dropped_{0}, kicks_{0};
   mutable std::mutex mutex_;
   mutable std::map<uint64_t, std::weak_ptr<BufferObject>> objects_;  // under mutex_
   Scheduler scheduler_;  // last: its threads use the rest

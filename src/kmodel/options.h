@@ -62,8 +62,9 @@ struct Options {
   uint32_t timeout_ms = 500;    // watchdog, in modelled time of the job; 0: off
   uint32_t hang_ms = 500;       // wall time after which a job that never completes is ended
   uint32_t autosuspend_ms = 0;  // idle wall time after which a core loses its registers; 0: never
-  size_t threads = 1;           // of the simulator, for each core
+  size_t threads = 1;           // of the simulator, for each core; 0: all the machine has
   sim::Path path = sim::Path::kFast;
+  sim::Assumptions assume;  // of the simulator, where the hardware's behaviour is not known
   Strict strict;
   std::vector<Fault> faults;
   uint64_t seed = 1;  // of shuffle

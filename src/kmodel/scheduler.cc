@@ -60,11 +60,16 @@ void Scheduler::Stop() {
     if (thread.joinable()) thread.join();
   }
   // Nobody may wait for ever on a device that is gone.
-  const std::lock_guard<std::mutex> lock(mutex_);
-  for (const std::shared_ptr<Entity>& entity : entities_) {
-    for (const std::shared_ptr<Job>& job : entity->queue) Finish(nullptr, *job);
-    entity->queue.clear();
+  std::vector<std::shared_ptr<Job>> dropped;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::shared_ptr<Entity>& entity : entities_) {
+      for (std::shared_ptr<Job>& job : entity->queue) dropped.push_back(std::move(job));
+      entity->queue.clear();
+    }
+    for (const std::shared_ptr<Job>& job : dropped) Finish(nullptr, *job);
   }
+  for (const std::shared_ptr<Job>& job : dropped) Release(job.get());
 }
 
 std::shared_ptr<Scheduler::Entity> Scheduler::NewEntity() {
@@ -130,9 +135,15 @@ void Scheduler::WaitUntil(Clock::time_point when, std::unique_lock<std::mutex>* 
   changed_.wait_until(*lock, when, [this] { return stopping_; });
 }
 
-// Releases what the job holds and wakes everybody who may wait for it.
+// Gives back what the job holds. Without the lock: objects may go with it.
+void Scheduler::Release(Job* job) {
+  for (const std::shared_ptr<BufferObject>& object : job->in) --object->readers();
+  job->in.clear();
+  job->out.clear();
+}
+
+// Wakes everybody who may wait for the job.
 void Scheduler::Finish(Entity* entity, const Job& job) {
-  for (const std::shared_ptr<BufferObject>& object : job.in) --object->readers();
   if (entity != nullptr) entity->running = nullptr;
   job.done->Signal();
   changed_.notify_all();
@@ -156,7 +167,8 @@ void Scheduler::Work(uint32_t core) {
       hardware.Reset();
     }
     lock.unlock();
-    const JobOutcome outcome = hardware.Run(*job);
+    const int64_t start_ns = MonotonicNow();
+    JobOutcome outcome = hardware.Run(*job);
     lock.lock();
     if (job->faults.delay_ms != 0) {
       WaitUntil(start + std::chrono::milliseconds(job->faults.delay_ms), &lock);
@@ -166,16 +178,17 @@ void Scheduler::Work(uint32_t core) {
       reporter_->KernelLine(fmt::format("rocket {}: NPU job timed out", hardware.name()));
       hardware.Reset();
     }
+    outcome.start_ns = start_ns;
+    outcome.end_ns = MonotonicNow();
     if (observer_) observer_(*job, outcome);
+    // Before the fence: who waited for it may count what is left.
+    lock.unlock();
+    Release(job.get());
+    lock.lock();
     slot.busy = false;
     ++slot.jobs;
     slot.last_end = Clock::now();
     Finish(entity.get(), *job);
-    // Objects that go with the job must not do so under the lock.
-    lock.unlock();
-    job.reset();
-    entity.reset();
-    lock.lock();
   }
 }
 
@@ -188,6 +201,8 @@ bool Scheduler::Retire(const std::shared_ptr<Entity>& entity, std::chrono::milli
   for (const std::shared_ptr<Job>& job : dropped) Finish(nullptr, *job);
   std::erase(entities_, entity);
   turn_ = 0;
+  lock.unlock();
+  for (const std::shared_ptr<Job>& job : dropped) Release(job.get());
   return was_idle;
 }
 

@@ -72,6 +72,7 @@ class Scheduler {
   std::shared_ptr<Entity> NextFor(uint32_t core);
   uint32_t LeastLoaded();
   void WaitUntil(Clock::time_point when, std::unique_lock<std::mutex>* lock);
+  static void Release(Job* job);
   void Finish(Entity* entity, const Job& job);
 
   const Options& options_;

@@ -53,6 +53,7 @@ void ReadAbort(Config* config) {
 Config ReadEnvironment() {
   Config config;
   kmodel::Options& npu = config.npu;
+  npu.threads = 0;  // all of the machine's
   if (!Variable("ROCKET_NODE_CHIP").empty()) npu.chip = Variable("ROCKET_NODE_CHIP");
   if (!Variable("ROCKET_NODE_PATH").empty()) config.node = Variable("ROCKET_NODE_PATH");
   config.log_path = Variable("ROCKET_NODE_LOG");
@@ -67,9 +68,11 @@ Config ReadEnvironment() {
   ReadNumber("ROCKET_NODE_AUTOSUSPEND_MS", &npu.autosuspend_ms, error);
   ReadNumber("ROCKET_NODE_THREADS", &npu.threads, error);
   ReadNumber("ROCKET_NODE_SEED", &npu.seed, error);
-  int batch = 1;
+  int batch = 1, ppu = 0;
   ReadNumber("ROCKET_NODE_BATCH", &batch, error);
   npu.batch_submit = batch != 0;
+  ReadNumber("ROCKET_NODE_PPU", &ppu, error);
+  npu.assume.ppu_raises_dpu_interrupt = ppu != 0;
   if (Variable("ROCKET_NODE_SIM") == "clear") npu.path = sim::Path::kClear;
   ReadAbort(&config);
   return config;

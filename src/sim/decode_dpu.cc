@@ -145,6 +145,33 @@ void DecodeNarrowing(TaskView* view, DpuConfig* d) {
   }
 }
 
+// What works by the rules, but as nobody has shown or wants it (rk3588-dpu-ppu 3, 4.8, 7).
+void WarnOfTraps(const DpuConfig& d, TaskView* view) {
+  if (d.flying && d.width > kProvenColumns) {
+    view->Warn<rk::DpuDataCubeWidth>(
+        "dpu.flying_columns", "more than 4096 columns of a flying task: the tail may be wrong");
+  }
+  if (d.flying && d.channels > d.operand_lanes()) {
+    view->Warn<rk::DpuDataCubeChannel>(
+        "dpu.flying_surfaces", "a flying task of more than one surface: nobody has shown one");
+  }
+  if (!d.real) return;
+  const auto denormal = [](const ScaleStage& stage) {
+    return stage.mul && !stage.mul_from_memory && (stage.mul_operand & 0x7C00) == 0 &&
+           (stage.mul_operand & 0x3FF) != 0;
+  };
+  if (denormal(d.bs) || denormal(d.bn)) {
+    view->Warn<rk::DpuBsMulCfg>(
+        "dpu.denormal_multiplier",
+        "the fp16 multiplier is a denormal number: an integer, by mistake?");
+  }
+  if (d.narrow && d.minus_exponent != 0) {
+    view->Warn<rk::DpuOutCvtShift>(
+        "dpu.minus_exponent",
+        "MINUS_EXP lowers the exponent of zeros and infinities too: 0 becomes 2^(17 - MINUS_EXP)");
+  }
+}
+
 OutType DecodeOutType(TaskView* view) {
   switch (view->Get<rk::DpuDataFormat>().out_precision.get()) {
     case 0:
@@ -289,10 +316,7 @@ DpuConfig DecodeDpu(const ConvConfig* conv, TaskView* view) {
       d.flying && d.out_type != (d.real ? OutType::kFp16 : OutType::kInt8) &&
           d.out_type != OutType::kNothing,
       "unimplemented.flying_output", "flying task with 32-bit output");
-  if (d.flying && d.width > kProvenColumns) {
-    view->Warn<rk::DpuDataCubeWidth>(
-        "dpu.flying_columns", "more than 4096 columns of a flying task: the tail may be wrong");
-  }
+  WarnOfTraps(d, view);
   CheckCube(conv, d, view);
   CheckWriter(conv, d, view);
   CheckArithmetic(conv, d, view);

@@ -373,6 +373,17 @@ TEST(FloatTasks, Warnings) {
   const KickResult wide = m.Run(MakeHalfElementwise(4097));
   EXPECT_TRUE(Has(wide, "dpu.flying_columns"));
   EXPECT_FALSE(HasErrors(wide.diagnostics));
+  Program integers = Stages(0x42, 0, 0x00010000);
+  integers.Edit<rk::DpuOutCvtShift>([](auto& r) { r.minus_exp = 1; });
+  integers.Edit<rk::DpuDataCubeChannel>([](auto& r) { r.channel = 15; });
+  integers.Edit<rk::DpuWdmaSize0>([](auto& r) { r.channel_wdma = 15; });
+  integers.Edit<rk::DpuRdmaDataCubeChannel>([](auto& r) { r.channel = 15; });
+  const KickResult traps = m.Run(integers);
+  EXPECT_EQ(traps.outcome, kDone) << traps.reason;
+  for (const char* id : {"dpu.denormal_multiplier", "dpu.minus_exponent", "dpu.flying_surfaces"}) {
+    EXPECT_TRUE(Has(traps, id)) << id;
+  }
+  EXPECT_FALSE(HasErrors(traps.diagnostics));
 }
 
 TEST(FloatTasks, TermsOfTheCostModel) {

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five networks of the first slice, whole: claims, statistics and outputs against the reference kernels' stored ones."""
+"""Networks, whole, detectors without their post-process: claims, statistics and outputs against the reference kernels' stored ones."""
 
 import json
+import sys
 import time
 import unittest
 
 import numpy as np
-from delegate_case import MODELS, Runner, counts_apart, needs_models
+from delegate_case import MODELS, ROOT, Runner, counts_apart, needs_models
 from test_corrupt import edited
+
+sys.path.insert(0, str(ROOT / "python"))
+from rocket_npu import model as tflite  # noqa: E402
 
 # The largest difference from the reference kernels that numerics.requant=chip may show, for each output: about what XNNPACK
 # shows on the same model (the table of the model set). One count a layer grows with depth, most where weights are random.
@@ -17,6 +21,8 @@ NETWORKS = {
     "efficientnet_lite0_224_imagenet_int8": [4],
     "mediapipe_face_short_range_int8": [40, 164],
     "nanodet_g_416_coco_int8": [16, 10],
+    "mobilenet_v1_1.0_224_uint8": [18],
+    "ssd_mobilenet_v2_300_uint8_postprocess": [30, 110],
 }
 # Outputs whose largest entry is the answer: the class, or the score of the best anchor. Trained weights only.
 ANSWERS = {"efficientnet_lite0_224_imagenet_int8": 0, "mediapipe_face_short_range_int8": 1}
@@ -27,6 +33,14 @@ def prepared(pixels, how):
     if how == "i8":
         return (pixels.astype(np.int16) - 128).astype(np.int8)[None]
     return pixels[None]
+
+
+def source(row):
+    """The model for an interpreter and the keys of its stored outputs; what enters a post-process is stored by name."""
+    path = MODELS / row["file"]
+    if "_postprocess" not in row["file"]:
+        return str(path), [f"ref{index}" for index in range(len(row["outputs"]))]
+    return tflite.dump(tflite.cut_postprocess(tflite.load_file(str(path)))), ["ref_boxes", "ref_scores"]
 
 
 def layers(graph):
@@ -44,19 +58,19 @@ def rows():
 class Networks(unittest.TestCase):
     def run_network(self, row, requant):
         """Of the first sample: differences of each output in counts, places of its largest entry (ours, expected), explain."""
-        path = MODELS / row["file"]
+        content, keys = source(row)
         options = {"device": "sim", "quiet": "1", "numerics.requant": requant}
         start = time.monotonic()
-        runner = Runner(str(path), options)
+        runner = Runner(content, options)
         loaded = time.monotonic()
         sample = row["samples"][0]
         pictures = np.load(MODELS / "inputs" / "{}x{}.npz".format(*row["input_size"]))
         outputs = runner.run([prepared(pictures[sample], row["preprocess"])])
         ran = time.monotonic()
-        stored = np.load(path.with_suffix(".npz"))
+        stored = np.load((MODELS / row["file"]).with_suffix(".npz"))
         apart, answers = [], []
-        for index, output in enumerate(outputs):
-            expected = stored[f"{sample}.ref{index}"]
+        for key, output in zip(keys, outputs, strict=True):
+            expected = stored[f"{sample}.{key}"]
             step = -(-output.size // max(1, expected.size))
             got = output.ravel()[::step].astype(np.int64)
             apart.append(np.abs(got - expected.ravel().astype(np.int64)))
@@ -96,16 +110,22 @@ class Networks(unittest.TestCase):
 
     def test_every_layer_at_once(self):
         """All layers are outputs, so every tensor is read inside its partition and outside."""
-        name = "small_cnn_96_int8"
+        for name, picture, sample, how, count in (
+            ("small_cnn_96_int8", "96x96", "astronaut", "i8", 50),
+            ("mobilenet_v1_1.0_224_uint8", "224x224", "cat", "u8", 30),
+        ):
+            with self.subTest(network=name):
+                pixels = np.load(MODELS / "inputs" / f"{picture}.npz")[sample]
+                self.check_layers(name, [prepared(pixels, how)], count)
+
+    def check_layers(self, name, inputs, count):
         path = MODELS / f"{name}.tflite"
         data = edited(path, lambda graph, model: setattr(graph, "outputs", layers(graph)))
-        pixels = np.load(MODELS / "inputs" / "96x96.npz")["astronaut"]
-        inputs = [prepared(pixels, "i8")]
         expected = Runner(data).run(inputs)
         runner = Runner(data, {"device": "sim", "quiet": "1", "claim": "all", "numerics.requant": "exact"})
         summary = runner.explain()["summary"]
         self.assertGreater(summary["claimed"], 0.9 * summary["offered"])
-        self.assertGreater(len(expected), 50)
+        self.assertGreater(len(expected), count)
         for index, (got, wanted) in enumerate(zip(runner.run(inputs), expected, strict=True)):
             self.assertEqual(counts_apart(got, wanted), 0, f"layer {index}")
 

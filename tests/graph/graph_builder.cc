@@ -177,6 +177,14 @@ ir::ValueId GraphBuilder::Softmax(ir::ValueId x) {
   return AddNode(ir::SoftmaxParams{}, {x}, out);
 }
 
+void GraphBuilder::MakeUint8() {
+  for (ir::Value& value : graph_.values) {
+    if (value.type.dtype != DataType::kInt8) continue;
+    value.type.rebased_uint8 = true;
+    if (value.is_constant()) value.type.quant = {{value.type.quant.scale()}, {Uniform(-60, 60)}, 0};
+  }
+}
+
 void GraphBuilder::ScaleWeights(size_t node, size_t channel, float factor) {
   for (size_t input : {size_t{1}, size_t{2}}) {
     const ir::ValueId id = graph_.nodes[node].inputs[input];

@@ -35,6 +35,9 @@ class GraphBuilder {
   ir::ValueId Reshape(ir::ValueId x, Shape shape);
   ir::ValueId Softmax(ir::ValueId x);
 
+  // Turns the graph built so far into one of uint8 tensors, rebased as the importer leaves them;
+  // filters get one scale and a random zero point.
+  void MakeUint8();
   // Multiplies the scale of one output channel of a node's weights, and of its bias.
   void ScaleWeights(size_t node, size_t channel, float factor);
 

@@ -166,7 +166,60 @@ TEST_P(RandomNetwork, OneKickASubmitGivesTheSame) {
   EXPECT_LE(chained.statistics.kicks, stock.statistics.kicks);
 }
 
+TEST_P(RandomNetwork, Uint8WithAsymmetricWeights) {
+  GraphBuilder b(static_cast<uint64_t>(GetParam()));
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  b.MakeUint8();
+  const Tensors inputs = {b.RandomInput(0)};
+  const RunResult exact = RunCompiled(graph, inputs, Requant::kExact, 2);
+  EXPECT_EQ(exact.outputs, RunReference(graph, inputs)) << ir::ToString(graph);
+  const RunResult first = RunCompiled(graph, inputs, Requant::kChip, 1);
+  const RunResult second = RunCompiled(graph, inputs, Requant::kChip, 2);
+  EXPECT_EQ(first.outputs, second.outputs) << ir::ToString(graph);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomNetwork, ::testing::Range(1, 41));
+
+Tensors Flipped(Tensors tensors) {
+  for (auto& bytes : tensors) {
+    for (std::byte& b : bytes) b ^= std::byte{0x80};
+  }
+  return tensors;
+}
+
+// Nothing in these operations depends on where zero lies: uint8 in and out is int8 in and out with
+// the sign bits flipped, whichever step reads the input and writes the output.
+TEST(Uint8, OnlyTheBoundaryDiffersFromInt8) {
+  const auto build = [](GraphBuilder* b, bool cubes_first) {
+    ir::ValueId x = b->Input(8, 9, 20);
+    if (!cubes_first) x = b->MaxPool(x, 2, 1);
+    const ir::ValueId y = b->AveragePool(x, 3);  // odd windows have no ties
+    b->Output(cubes_first ? y : b->Pad(y, 1, 3));
+    b->Output(b->MaxPool(y, 2, 2));
+    b->Output(b->Reshape(b->MaxPool(x, 3, 1), {1, 72, 20}));
+  };
+  for (const bool cubes_first : {false, true}) {
+    GraphBuilder int8(17), uint8(17);
+    build(&int8, cubes_first);
+    build(&uint8, cubes_first);
+    uint8.MakeUint8();
+    const Tensors inputs = {int8.RandomInput(0)};
+    const RunResult want = RunCompiled(int8.graph(), inputs, Requant::kExact);
+    const RunResult got = RunCompiled(uint8.graph(), Flipped(inputs), Requant::kExact, 2);
+    EXPECT_GT(got.program->tasks, 0U);
+    EXPECT_EQ(got.outputs, Flipped(want.outputs)) << plan::ToString(*got.program);
+    EXPECT_EQ(RunReference(uint8.graph(), Flipped(inputs)), got.outputs);
+  }
+}
+
+TEST(Uint8, IsConvertedOnTheWayIntoCubesAndOutOfThem) {
+  GraphBuilder b(3);
+  b.Output(b.Conv(b.Input(16, 16, 3), 32, 3, 2, ir::Padding::kSame, ir::Activation::kRelu6));
+  b.MakeUint8();
+  auto program = plan::Compile(b.graph(), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value()->steps.size(), 3U) << plan::ToString(*program.value());
+}
 
 TEST(Compile, KeepsTensorsInCubesBetweenNpuOperations) {
   GraphBuilder b(3);

@@ -74,7 +74,8 @@ std::shared_ptr<device::Device> Open(const std::string& provider) {
   return device.ok() ? *device : nullptr;
 }
 
-class RuntimeTest : public ::testing::Test {
+// The parameter: whether the graph's tensors are uint8.
+class RuntimeTest : public ::testing::TestWithParam<bool> {
  protected:
   RuntimeTest() : builder_(21) {
     ir::ValueId x = builder_.Input(12, 10, 5);
@@ -83,6 +84,7 @@ class RuntimeTest : public ::testing::Test {
     x = builder_.Depthwise(x, 3, 2);
     builder_.Output(x);
     builder_.Output(builder_.Softmax(builder_.FullyConnected(builder_.Mean(x), 10)));
+    if (GetParam()) builder_.MakeUint8();
     input_ = builder_.RandomInput(0);
     for (ir::ValueId out : builder_.graph().outputs) {
       outputs_.emplace_back(static_cast<size_t>(builder_.type(out).shape.elements()));
@@ -126,7 +128,11 @@ class RuntimeTest : public ::testing::Test {
   std::string log_;
 };
 
-TEST_F(RuntimeTest, RetriesAFailedJobOnceAndStaysOnTheDevice) {
+INSTANTIATE_TEST_SUITE_P(Types, RuntimeTest, ::testing::Bool(), [](const auto& uint8) {
+  return std::string(uint8.param ? "Uint8" : "Int8");
+});
+
+TEST_P(RuntimeTest, RetriesAFailedJobOnceAndStaysOnTheDevice) {
   auto session = MakeSession(false);
   device_->failures_left = 1;
   EXPECT_TRUE(Run(session.get()).ok());
@@ -135,7 +141,7 @@ TEST_F(RuntimeTest, RetriesAFailedJobOnceAndStaysOnTheDevice) {
   EXPECT_NE(log_.find("trying once more"), std::string::npos) << log_;
 }
 
-TEST_F(RuntimeTest, FallsBackToTheHostForGoodAfterTwoFailures) {
+TEST_P(RuntimeTest, FallsBackToTheHostForGoodAfterTwoFailures) {
   auto session = MakeSession(false);
   device_->failures_left = 2;
   EXPECT_TRUE(Run(session.get()).ok());
@@ -148,7 +154,7 @@ TEST_F(RuntimeTest, FallsBackToTheHostForGoodAfterTwoFailures) {
   EXPECT_NE(log_.find("runs on the host from now on"), std::string::npos) << log_;
 }
 
-TEST_F(RuntimeTest, VerifyFirstDetectsAWrongByte) {
+TEST_P(RuntimeTest, VerifyFirstDetectsAWrongByte) {
   auto session = MakeSession(true);
   device_->corrupt = true;
   EXPECT_TRUE(Run(session.get()).ok());
@@ -158,7 +164,7 @@ TEST_F(RuntimeTest, VerifyFirstDetectsAWrongByte) {
   EXPECT_NE(log_.find("verify=first"), std::string::npos) << log_;
 }
 
-TEST_F(RuntimeTest, VerifyFirstPassesOnAGoodDevice) {
+TEST_P(RuntimeTest, VerifyFirstPassesOnAGoodDevice) {
   auto session = MakeSession(true);
   EXPECT_TRUE(Run(session.get()).ok());
   EXPECT_EQ(session->statistics().verify_mismatches, 0U);
@@ -168,7 +174,7 @@ TEST_F(RuntimeTest, VerifyFirstPassesOnAGoodDevice) {
   EXPECT_EQ(outputs_, first);
 }
 
-TEST_F(RuntimeTest, ReportsAFullAddressSpaceAtCreation) {
+TEST_P(RuntimeTest, ReportsAFullAddressSpaceAtCreation) {
   for (int i = 0; i < 3; ++i) {
     device_ = std::make_shared<FaultyDevice>(Open("sim"));
     device_->fail_allocation = i;
@@ -179,7 +185,7 @@ TEST_F(RuntimeTest, ReportsAFullAddressSpaceAtCreation) {
   }
 }
 
-TEST_F(RuntimeTest, RejectsTensorsOfTheWrongSize) {
+TEST_P(RuntimeTest, RejectsTensorsOfTheWrongSize) {
   auto session = MakeSession(false);
   input_.pop_back();
   const Status status = Run(session.get());
@@ -187,7 +193,7 @@ TEST_F(RuntimeTest, RejectsTensorsOfTheWrongSize) {
   EXPECT_NE(status.message().find("input 0 has 599 bytes"), std::string::npos) << status.message();
 }
 
-TEST_F(RuntimeTest, AllocatesNothingPerInference) {
+TEST_P(RuntimeTest, AllocatesNothingPerInference) {
   auto session = runtime::Session::Create(program_, Open("null"), {});
   ASSERT_TRUE(session.ok()) << session.status().message();
   EXPECT_TRUE(Run(session.value().get()).ok());
@@ -199,7 +205,7 @@ TEST_F(RuntimeTest, AllocatesNothingPerInference) {
   EXPECT_EQ(allocations, 0U);
 }
 
-TEST_F(RuntimeTest, LeavesNoBufferBehind) {
+TEST_P(RuntimeTest, LeavesNoBufferBehind) {
   {
     auto session = MakeSession(false);
     EXPECT_GT(device_->statistics().live_buffers, 0U);

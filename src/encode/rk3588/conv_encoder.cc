@@ -30,12 +30,14 @@ Status CheckLimit(const Limit& limit) {
 }
 
 // Channel counts as the registers carry them. Input channels are whole groups of 32 (the padding
-// lanes' weights are zero); a depthwise task reads groups of 32 but writes blocks of 64.
+// lanes' weights are the zero point); a depthwise task reads groups of 32 but writes blocks of 64.
 uint32_t ProgrammedInput(const SiliconConv& c) { return RoundUp(c.ic, kInputGroup); }
 uint32_t ProgrammedOutput(const SiliconConv& c) {
   return RoundUp(c.oc, c.depthwise ? kDepthwiseGroup : kKernelGroup);
 }
 
+// Padding lanes carry the zero point: the compensation takes away what they add, also where the CNA
+// pads them. ASSUMPTION cpend_padding_lanes (docs/hardware).
 std::vector<std::byte> PackWeights(const SiliconConv& c) {
   if (c.depthwise) {
     const layout::DepthwiseWeightShape shape{.c = c.ic,

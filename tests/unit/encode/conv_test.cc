@@ -56,7 +56,7 @@ TEST(EncodeConv, CubesAndConstants) {
   EXPECT_EQ(op->weights.size(), 32u * 9 * 32);
   EXPECT_EQ(op->operands.size(), 32u * 4);
   EXPECT_EQ(op->tasks.size(), 1u);
-  EXPECT_EQ(op->tasks[0].words.size(), 126u);
+  EXPECT_EQ(op->tasks[0].words.size(), 128u);
   EXPECT_EQ(op->macs, 24u * 49 * 9 * 16);
   EXPECT_EQ(op->bound.counts, 1);
 }

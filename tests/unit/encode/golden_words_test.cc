@@ -79,6 +79,7 @@ bool IsAddress(uint16_t reg) {
 Words Registers(const std::vector<uint64_t>& list) {
   Words out;
   for (size_t i = 0; i + regs::kTailWords < list.size(); ++i) {
+    if (list[i] == regs::kNopWord) continue;  // fills the last line
     const regs::CommandWord w = regs::Split(list[i]);
     out[w.offset] = w.value;
   }

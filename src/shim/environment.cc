@@ -34,7 +34,7 @@ void ReadParsed(const char* name, Result<T> (*parse)(std::string_view), T* out,
   if (parsed.ok()) {
     *out = std::move(parsed).value();
   } else {
-    *error = fmt::format("{}: {}", name, parsed.status().message());
+    *error = fmt::format("{}={}: {}", name, Variable(name), parsed.status().message());
   }
 }
 
@@ -45,6 +45,14 @@ void ReadAbort(Config* config) {
   config->abort_on_finding = text == "findings" || text == "all";
   if (text != "oops" && text != "findings" && text != "all" && text != "none") {
     config->error = fmt::format("ROCKET_NODE_ABORT={} is none of oops, findings, all, none", text);
+  }
+}
+
+void ReadPath(Config* config) {
+  const std::string_view text = Variable("ROCKET_NODE_SIM");
+  if (text == "clear") config->npu.path = sim::Path::kClear;
+  if (text != "clear" && text != "fast" && !text.empty()) {
+    config->error = fmt::format("ROCKET_NODE_SIM={} is neither fast nor clear", text);
   }
 }
 
@@ -73,7 +81,7 @@ Config ReadEnvironment() {
   npu.batch_submit = batch != 0;
   ReadNumber("ROCKET_NODE_PPU", &ppu, error);
   npu.assume.ppu_raises_dpu_interrupt = ppu != 0;
-  if (Variable("ROCKET_NODE_SIM") == "clear") npu.path = sim::Path::kClear;
+  ReadPath(&config);
   ReadAbort(&config);
   return config;
 }

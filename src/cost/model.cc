@@ -53,6 +53,26 @@ TaskTerms TermsOf(const ConvExtents& conv, const chip::Precision& precision) {
   return terms;
 }
 
+TaskTerms TermsOf(const ElementwiseExtents& task) {
+  const uint64_t channels = RoundUp<uint64_t>(task.channels, std::max(1u, task.lanes));
+  TaskTerms terms;
+  terms.elements = task.pixels * channels;
+  terms.feature_bytes = terms.elements * task.input_bytes;
+  terms.output_bytes = terms.elements * task.output_bytes;
+  if (task.inputs > 1) terms.output_bytes += (task.inputs - 1) * terms.feature_bytes;
+  return terms;
+}
+
+TaskTerms TermsOf(const PoolExtents& task) {
+  const uint64_t channels = RoundUp<uint64_t>(task.channels, std::max(1u, task.lanes));
+  TaskTerms terms;
+  terms.unit = TaskTerms::Unit::kPpu;
+  terms.elements = task.input_pixels * channels;
+  terms.feature_bytes = terms.elements * task.element_bytes;
+  terms.output_bytes = task.output_pixels * channels * task.element_bytes;
+  return terms;
+}
+
 Model::Model(const chip::Cost& parameters, const Conditions& conditions) : parameters_(parameters) {
   const double mhz =
       conditions.clock_mhz > 0 ? conditions.clock_mhz : parameters_.default_clock_mhz;

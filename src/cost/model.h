@@ -40,6 +40,24 @@ struct ConvExtents {
 // input type). Ranges: extents of valid tasks (no product reaches 2^63).
 TaskTerms TermsOf(const ConvExtents& conv, const chip::Precision& precision);
 
+// Extents of an elementwise task without a convolution, on one or two cubes. `lanes`: channels of
+// an atom (16 int8, 8 fp16).
+struct ElementwiseExtents {
+  uint64_t pixels = 0;
+  uint32_t channels = 0, lanes = 16;
+  uint32_t inputs = 1;
+  uint32_t input_bytes = 1, output_bytes = 1;  // of one element
+};
+TaskTerms TermsOf(const ElementwiseExtents& task);
+
+// Extents of a pool of memory.
+struct PoolExtents {
+  uint64_t input_pixels = 0, output_pixels = 0;
+  uint32_t channels = 0, lanes = 16;
+  uint32_t element_bytes = 1;
+};
+TaskTerms TermsOf(const PoolExtents& task);
+
 // The parts of one task's time, in microseconds. total_us = fixed + feature + max(mac, dma, dpu).
 struct TaskTime {
   double fixed_us = 0;    // t_task

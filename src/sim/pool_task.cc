@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <optional>
 
-#include "src/base/checked.h"
+#include "src/cost/model.h"
 #include "src/sim/decode.h"
 #include "src/sim/fast_pool.h"
 #include "src/sim/hazards.h"
@@ -15,15 +15,18 @@ namespace {
 
 namespace rk = regs::rk3588;
 
-// The terms of performance-facts 4.1 for a task without multiply-accumulates.
 TaskReport Account(const PoolConfig& p) {
+  const cost::TaskTerms terms =
+      cost::TermsOf(cost::PoolExtents{.input_pixels = static_cast<uint64_t>(int64_t{p.ih} * p.iw),
+                                      .output_pixels = static_cast<uint64_t>(int64_t{p.oh} * p.ow),
+                                      .channels = static_cast<uint32_t>(p.channels),
+                                      .lanes = static_cast<uint32_t>(p.lanes()),
+                                      .element_bytes = p.fp16 ? 2u : 1u});
   TaskReport report;
-  report.unit = cost::TaskTerms::Unit::kPpu;
-  const auto channels = static_cast<uint64_t>(p.surfaces()) * static_cast<uint64_t>(p.lanes());
-  const uint64_t element_bytes = p.fp16 ? 2 : 1;
-  report.dpu_elements = channels * static_cast<uint64_t>(int64_t{p.ih} * p.iw);
-  report.feature_bytes = report.dpu_elements * element_bytes;
-  report.output_bytes = channels * static_cast<uint64_t>(int64_t{p.oh} * p.ow) * element_bytes;
+  report.unit = terms.unit;
+  report.dpu_elements = terms.elements;
+  report.feature_bytes = terms.feature_bytes;
+  report.output_bytes = terms.output_bytes;
   return report;
 }
 

@@ -64,6 +64,29 @@ TEST(CostTerms, Depthwise) {
   EXPECT_EQ(terms.elements, 100u * 80);
 }
 
+// performance-facts 4.1 rows F, O and E for tasks without multiply-accumulates.
+TEST(CostTerms, ElementwiseAndPool) {
+  const TaskTerms add = TermsOf(ElementwiseExtents{.pixels = 3136, .channels = 24, .inputs = 2});
+  EXPECT_EQ(add.mac_cycles, 0u);
+  EXPECT_EQ(add.elements, 3136u * 32);
+  EXPECT_EQ(add.feature_bytes, 3136u * 32);
+  EXPECT_EQ(add.output_bytes, 2 * 3136u * 32);  // written, and the second operand
+  const TaskTerms scale = TermsOf(ElementwiseExtents{
+      .pixels = 10, .channels = 12, .lanes = 8, .input_bytes = 2, .output_bytes = 2});
+  EXPECT_EQ(scale.feature_bytes, 10u * 16 * 2);
+  EXPECT_EQ(scale.output_bytes, 10u * 16 * 2);
+  const TaskTerms pool =
+      TermsOf(PoolExtents{.input_pixels = 12544, .output_pixels = 3136, .channels = 64});
+  EXPECT_EQ(pool.unit, TaskTerms::Unit::kPpu);
+  EXPECT_EQ(pool.elements, 12544u * 64);
+  EXPECT_EQ(pool.feature_bytes, 12544u * 64);
+  EXPECT_EQ(pool.output_bytes, 3136u * 64);
+  // 3 input elements a cycle at 1 GHz: 267.6 us, more than its traffic takes.
+  const Model model(Rk3588().cost, {.clock_mhz = 1000});
+  EXPECT_NEAR(model.Task(pool).dpu_us, 267.6, 0.1);
+  EXPECT_NEAR(model.Task(pool).total_us, 267.6 + Rk3588().cost.task_us, 0.1);
+}
+
 TEST(CostTerms, PackedFirstConvolution) {
   const TaskTerms terms = TermsOf({.pixels = 100,
                                    .ic = 3,

@@ -152,20 +152,25 @@ KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node) {
 }
 
 KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node) {
-  const bool dense = std::holds_alternative<ir::FullyConnectedParams>(node.params);
-  if (!dense && !std::holds_alternative<ir::Conv2dParams>(node.params)) {
+  const auto* conv = std::get_if<ir::Conv2dParams>(&node.params);
+  const auto* depthwise = std::get_if<ir::DepthwiseConv2dParams>(&node.params);
+  const auto* dense = std::get_if<ir::FullyConnectedParams>(&node.params);
+  if (conv == nullptr && depthwise == nullptr && dense == nullptr) {
     return Status(ErrorCode::kInternal, "only convolutions and FULLY_CONNECTED give raw sums");
   }
   const ConvGeometry g = dense ? FullyConnectedGeometry(graph, node) : GeometryOf(graph, node);
-  const ir::Activation activation = dense
-                                        ? std::get<ir::FullyConnectedParams>(node.params).activation
-                                        : std::get<ir::Conv2dParams>(node.params).activation;
-  OutputStage stage = MakeOutputStage(graph, node, g.oc, activation);
+  OutputStage stage = MakeOutputStage(graph, node, g.oc,
+                                      conv        ? conv->activation
+                                      : depthwise ? depthwise->activation
+                                                  : dense->activation);
   const std::span<const int8_t> weights = ConstantInt8(graph.input(node, 1));
-  const size_t depth = g.kh * g.kw * g.ic;
+  // [oc][depth], but [depth][oc] for a depthwise filter.
+  const size_t depth = g.kh * g.kw * (depthwise ? 1 : g.ic);
+  const size_t o_step = depthwise ? 1 : depth;
+  const size_t k_step = depthwise ? g.oc : 1;
   for (size_t o = 0; o < g.oc; ++o) {
     int64_t total = 0;
-    for (size_t k = 0; k < depth; ++k) total += weights[o * depth + k] - g.weight_zero;
+    for (size_t k = 0; k < depth; ++k) total += weights[o * o_step + k * k_step] - g.weight_zero;
     // Modulo 2^32, as the sums themselves.
     stage.bias[o] = static_cast<int32_t>(
         static_cast<uint32_t>(static_cast<uint64_t>(stage.bias[o] - total * g.zero)));

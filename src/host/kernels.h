@@ -19,6 +19,7 @@ using KernelResult = Result<std::unique_ptr<Kernel>>;
 KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node);           // 4.1
 KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node);  // 4.2
 KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node);   // 4.3
+KernelResult MakeTransposeConv(const ir::Graph& graph, const ir::Node& node);    // 4.4
 KernelResult MakeBinary(const ir::Graph& graph, const ir::Node& node);           // 4.5, 4.6
 KernelResult MakeDiv(const ir::Graph& graph, const ir::Node& node);              // 4.6
 KernelResult MakeMaximumMinimum(const ir::Graph& graph, const ir::Node& node);   // 4.7
@@ -27,6 +28,9 @@ KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node);          
 KernelResult MakeConcatenation(const ir::Graph& graph, const ir::Node& node);    // 4.9
 KernelResult MakeUnary(const ir::Graph& graph, const ir::Node& node);            // 4.10-4.14, 4.20
 KernelResult MakeSoftmax(const ir::Graph& graph, const ir::Node& node);          // 4.15 REF
+KernelResult MakeLogSoftmax(const ir::Graph& graph, const ir::Node& node);       // 4.16
+KernelResult MakeReduce(const ir::Graph& graph, const ir::Node& node);           // 4.17
+KernelResult MakeL2Normalization(const ir::Graph& graph, const ir::Node& node);  // 4.19
 KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node);             // 4.17 B
 KernelResult MakeResizeBilinearUint8(const ir::Graph& graph, const ir::Node& node);
 KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);  // 4.18
@@ -35,7 +39,7 @@ KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);             
 KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);        // 4.23
 KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);      // 4.23
 
-// Finishes a CONV_2D or FULLY_CONNECTED whose raw sums the NPU computed: input 0 is the int32 sums
+// Finishes a CONV_2D, FULLY_CONNECTED or DEPTHWISE_CONV_2D (as a convolution) whose raw sums the NPU computed: input 0 is the int32 sums
 // of x * w (zero point not subtracted, padded taps carrying it), of the output's extents; output 0
 // the node's int8 tensor. Each operand may have either order.
 KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node);

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// MEAN over any axes of a tensor of rank 1 to 4: formula B of tflite-delegate 4.17.
+// MEAN over any axes: formula B of tflite-delegate 4.17.
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <vector>
+#include <optional>
 
 #include "src/arith/tflite.h"
 #include "src/host/image.h"
 #include "src/host/kernels.h"
-#include "src/host/output_stage.h"
+#include "src/host/reduction.h"
 
 namespace npu::host {
 namespace {
-
-constexpr size_t kRank = 4;
 
 struct MeanArithmetic {
   arith::QuantizedMultiplier multiplier;
@@ -30,47 +27,35 @@ struct MeanArithmetic {
 
 class MeanKernel final : public Kernel {
  public:
-  // extents and reduced: right-aligned to rank 4.
-  MeanKernel(const MeanArithmetic& arithmetic, const std::array<size_t, kRank>& extents,
-             const std::array<bool, kRank>& reduced, bool plane)
-      : arithmetic_(arithmetic), extents_(extents), plane_(plane) {
-    for (size_t axis = kRank; axis-- > 0;) {
-      strides_[axis] = reduced[axis] ? 0 : elements_;
-      if (!reduced[axis]) elements_ *= extents[axis];
-    }
-  }
+  // plane: the extents of one image whose height and width are folded.
+  MeanKernel(const MeanArithmetic& arithmetic, const Reduction& reduction,
+             const std::optional<Extents>& plane)
+      : arithmetic_(arithmetic), reduction_(reduction), plane_(plane) {}
 
   OrderSupport order_support() const override {
     return plane_ ? OrderSupport::kImage : OrderSupport::kRowMajor;
   }
-  size_t scratch_bytes() const override { return elements_ * sizeof(int32_t); }
+  size_t scratch_bytes() const override { return reduction_.results() * sizeof(int32_t); }
   void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
            std::span<std::byte> scratch) const noexcept override {
     if (plane_) {
-      Plane(inputs[0], outputs[0]);
+      Plane(*plane_, inputs[0], outputs[0]);
       return;
     }
     auto* sums = reinterpret_cast<int32_t*>(scratch.data());
-    std::fill_n(sums, elements_, 0);
-    const auto* from = inputs[0].as<const int8_t>();
-    for (size_t n = 0; n < extents_[0]; ++n) {
-      for (size_t y = 0; y < extents_[1]; ++y) {
-        for (size_t x = 0; x < extents_[2]; ++x) {
-          int32_t* to = sums + n * strides_[0] + y * strides_[1] + x * strides_[2];
-          for (size_t c = 0; c < extents_[3]; ++c) to[c * strides_[3]] += from[c];
-          from += extents_[3];
-        }
-      }
-    }
+    std::fill_n(sums, reduction_.results(), 0);
+    reduction_.Run(inputs[0].as<const int8_t>(), sums,
+                   [](int32_t sum, int8_t value) { return sum + value; });
     auto* out = outputs[0].as<int8_t>();
-    for (size_t i = 0; i < elements_; ++i) out[i] = arithmetic_.Apply(sums[i]);
+    for (size_t i = 0; i < reduction_.results(); ++i) out[i] = arithmetic_.Apply(sums[i]);
   }
 
  private:
-  // Height and width of one image, either order.
-  void Plane(const layout::TensorView& in, const layout::TensorView& out) const {
-    const ImageView input = AsImage(in, {extents_[1], extents_[2], extents_[3]});
-    const ImageView output = AsImage(out, {1, 1, extents_[3]});
+  // Either order.
+  void Plane(const Extents& extents, const layout::TensorView& in,
+             const layout::TensorView& out) const {
+    const ImageView input = AsImage(in, extents);
+    const ImageView output = AsImage(out, {1, 1, extents.c});
     constexpr size_t kBlock = 64;
     std::array<int32_t, kBlock> sums;
     std::array<int8_t, kBlock> means;
@@ -79,8 +64,8 @@ class MeanKernel final : public Kernel {
       for (size_t lane = 0; lane < real; lane += kBlock) {
         const size_t lanes = std::min(kBlock, real - lane);
         sums.fill(0);
-        for (size_t y = 0; y < extents_[1]; ++y) {
-          for (size_t x = 0; x < extents_[2]; ++x) {
+        for (size_t y = 0; y < extents.h; ++y) {
+          for (size_t x = 0; x < extents.w; ++x) {
             const auto* from = reinterpret_cast<const int8_t*>(input.pixel(group, y, x)) + lane;
             for (size_t i = 0; i < lanes; ++i) sums[i] += from[i];
           }
@@ -92,10 +77,8 @@ class MeanKernel final : public Kernel {
   }
 
   MeanArithmetic arithmetic_;
-  std::array<size_t, kRank> extents_;
-  std::array<size_t, kRank> strides_{};  // of the output, 0 along reduced axes
-  size_t elements_ = 1;
-  bool plane_;
+  Reduction reduction_;
+  std::optional<Extents> plane_;
 };
 
 }  // namespace
@@ -103,28 +86,21 @@ class MeanKernel final : public Kernel {
 KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node) {
   const ir::TensorType& input = graph.input(node, 0).type;
   const ir::TensorType& output = graph.output(node).type;
-  const size_t rank = input.shape.rank();
-  std::array<size_t, kRank> extents{1, 1, 1, 1};
-  std::array<bool, kRank> reduced{};
-  const size_t lead = kRank - rank;
-  for (size_t i = 0; i < rank; ++i) extents[lead + i] = static_cast<size_t>(input.shape[i]);
-  const std::span<const std::byte> axes = graph.input(node, 1).constant;
-  for (size_t i = 0; i + sizeof(int32_t) <= axes.size(); i += sizeof(int32_t)) {
-    int32_t axis = 0;
-    std::memcpy(&axis, axes.data() + i, sizeof(axis));
-    reduced[lead + static_cast<size_t>(axis < 0 ? axis + static_cast<int32_t>(rank) : axis)] = true;
-  }
-  int64_t count = 1;
-  for (size_t i = 0; i < kRank; ++i) {
-    if (reduced[i]) count *= static_cast<int64_t>(extents[i]);
-  }
+  const Shape& shape = input.shape;
+  const AxisFlags reduced = ReducedAxes(graph.input(node, 1), shape.rank());
+  const Reduction reduction(shape, reduced);
+  const auto count = static_cast<int64_t>(reduction.folded());
   const double real = static_cast<double>(input.quant.scale()) / output.quant.scale();
   const MeanArithmetic arithmetic{
       .multiplier = arith::MeanMultiplier(arith::QuantizeMultiplier(real), count),
       .offset = static_cast<int32_t>(input.quant.zero_point() * count),
       .output_zero = output.quant.zero_point()};
-  const bool plane = rank == 4 && extents[0] == 1 && reduced[1] && reduced[2] && !reduced[3];
-  return KernelResult(std::make_unique<MeanKernel>(arithmetic, extents, reduced, plane));
+  std::optional<Extents> plane;
+  if (shape.rank() == 4 && shape[0] == 1 && reduced[1] && reduced[2] && !reduced[3]) {
+    plane = {static_cast<size_t>(shape[1]), static_cast<size_t>(shape[2]),
+             static_cast<size_t>(shape[3])};
+  }
+  return KernelResult(std::make_unique<MeanKernel>(arithmetic, reduction, plane));
 }
 
 }  // namespace npu::host

@@ -30,6 +30,14 @@ struct DepthwiseConv2dParams {
   Activation activation = Activation::kNone;
 };
 
+// TRANSPOSE_CONV: inputs the constant output shape, filter[OC,KH,KW,IC], x[N,H,W,IC], optional
+// bias[OC].
+struct TransposeConvParams {
+  Padding padding = Padding::kSame;
+  int32_t sh = 1, sw = 1;
+  Activation activation = Activation::kNone;
+};
+
 // FULLY_CONNECTED: inputs x (flattened to [M,K]), filter[N,K], optional bias[N].
 struct FullyConnectedParams {
   Activation activation = Activation::kNone;
@@ -53,6 +61,13 @@ struct Pool2dParams {
 
 // MEAN: input 1 is the constant axis vector.
 struct MeanParams {
+  bool keep_dims = false;
+};
+
+// SUM, REDUCE_MAX, REDUCE_MIN: as MEAN.
+enum class ReduceKind : uint8_t { kSum, kMax, kMin };
+struct ReduceParams {
+  ReduceKind kind = ReduceKind::kMax;
   bool keep_dims = false;
 };
 
@@ -87,6 +102,10 @@ struct UnaryParams {
 // PRELU: input 1 is the slope, broadcast to input 0.
 struct PreluParams {};
 
+// Over the last axis.
+struct LogSoftmaxParams {};
+struct L2NormalizationParams {};
+
 struct SoftmaxParams {
   float beta = 1.0F;
 };
@@ -100,10 +119,12 @@ struct ResizeBilinearParams {
 struct QuantizeParams {};
 struct DequantizeParams {};
 
-using OpParams = std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams,
-                              BinaryParams, Pool2dParams, MeanParams, ConcatenationParams,
-                              ReshapeParams, PadParams, UnaryParams, SoftmaxParams,
-                              ResizeBilinearParams, QuantizeParams, DequantizeParams, PreluParams>;
+using OpParams =
+    std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams, BinaryParams,
+                 Pool2dParams, MeanParams, ConcatenationParams, ReshapeParams, PadParams,
+                 UnaryParams, SoftmaxParams, ResizeBilinearParams, QuantizeParams, DequantizeParams,
+                 PreluParams, ReduceParams, LogSoftmaxParams, L2NormalizationParams,
+                 TransposeConvParams>;
 
 }  // namespace npu::ir
 

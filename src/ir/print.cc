@@ -69,6 +69,20 @@ struct NameOf {
   std::string_view operator()(const QuantizeParams&) const { return "QUANTIZE"; }
   std::string_view operator()(const DequantizeParams&) const { return "DEQUANTIZE"; }
   std::string_view operator()(const PreluParams&) const { return "PRELU"; }
+  std::string_view operator()(const ReduceParams& params) const {
+    switch (params.kind) {
+      case ReduceKind::kSum:
+        return "SUM";
+      case ReduceKind::kMax:
+        return "REDUCE_MAX";
+      case ReduceKind::kMin:
+        return "REDUCE_MIN";
+    }
+    return "?";
+  }
+  std::string_view operator()(const LogSoftmaxParams&) const { return "LOG_SOFTMAX"; }
+  std::string_view operator()(const L2NormalizationParams&) const { return "L2_NORMALIZATION"; }
+  std::string_view operator()(const TransposeConvParams&) const { return "TRANSPOSE_CONV"; }
 };
 
 std::string Ids(const std::vector<ValueId>& ids) {

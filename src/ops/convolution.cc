@@ -10,6 +10,7 @@
 #include "src/encode/conv.h"
 #include "src/host/conv_sums.h"
 #include "src/host/output_stage.h"
+#include "src/host/transpose_conv.h"
 #include "src/ir/window.h"
 #include "src/ops/rules.h"
 
@@ -18,6 +19,10 @@ namespace {
 
 // Far beyond every network; keeps each product of extents and strides small.
 constexpr int32_t kMaxStep = 1 << 15;
+constexpr int32_t kMaxTransposeStride = 16;
+// A depthwise convolution with a channel multiplier runs as a convolution over all channels; up to
+// here those fill one group of multipliers, so that the zeros cost nothing.
+constexpr size_t kMaxDenseChannels = 32;
 
 bool ValidStep(int32_t step) { return step >= 1 && step <= kMaxStep; }
 
@@ -96,6 +101,7 @@ Status CheckConvTensors(const ir::Graph& graph, const ir::Node& node, int32_t fi
 
 // What encode needs beside the geometry, kept alive while it works.
 struct ProblemData {
+  std::vector<int8_t> weights;  // where they are not the filter's own
   std::vector<int32_t> bias;
   std::vector<double> multipliers;
   encode::ConvProblem problem;
@@ -122,6 +128,22 @@ ProblemData MakeProblem(const ir::Graph& graph, const ir::Node& node, size_t cha
   p.clamp_lo = clamp.min;
   p.clamp_hi = clamp.max;
   return data;
+}
+
+// A depthwise filter [1,KH,KW,C*m] as that of a convolution, [C*m,KH,KW,C]. Zero points outside an
+// output's own channel contribute nothing.
+std::vector<int8_t> DenseFilter(const ir::Value& filter, size_t channels, size_t multiplier) {
+  const auto* from = reinterpret_cast<const int8_t*>(filter.constant.data());
+  const size_t outputs = channels * multiplier;
+  const size_t taps = filter.constant.size() / outputs;
+  std::vector<int8_t> dense(outputs * taps * channels,
+                            static_cast<int8_t>(filter.type.quant.zero_point()));
+  for (size_t tap = 0; tap < taps; ++tap) {
+    for (size_t o = 0; o < outputs; ++o) {
+      dense[(o * taps + tap) * channels + o / multiplier] = from[tap * outputs + o];
+    }
+  }
+  return dense;
 }
 
 void SetGeometry(const host::ConvGeometry& g, encode::ConvProblem& p) {
@@ -194,6 +216,34 @@ Status CheckFullyConnected(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultipliers(graph, node, filter[0]);
 }
 
+Status CheckTransposeConv(const ir::Graph& graph, const ir::Node& node) {
+  NPU_RETURN_IF_ERROR(CheckCounts(node, 3, 4));
+  const auto& params = std::get<ir::TransposeConvParams>(node.params);
+  const ir::Node operands = host::OperandsOfTransposeConv(node);
+  NPU_RETURN_IF_ERROR(CheckConvTensors(graph, operands, 0));
+  const Shape& in = graph.input(operands, 0).type.shape;
+  const Shape& filter = graph.input(operands, 1).type.shape;
+  const Shape& out = graph.output(node).type.shape;
+  NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> shape, ConstantIntegers(graph, node, 0));
+  const auto dims = out.dims();
+  if (filter[3] != in[3] || filter[0] != out[3] ||
+      !std::equal(shape.begin(), shape.end(), dims.begin(), dims.end())) {
+    return Unsupported(Reason::kShapeMismatch, fmt::format("{} with filter {} to {}", in.ToString(),
+                                                           filter.ToString(), out.ToString()));
+  }
+  // Strides give as many parts of the filter; VALID needs room for a whole one.
+  const auto fits = [&](size_t axis, int32_t stride) {
+    return stride >= 1 && stride <= kMaxTransposeStride &&
+           ir::ComputeAxisWindow(out[axis], filter[axis], stride, 1, params.padding).out >= 1;
+  };
+  if (!fits(1, params.sh) || !fits(2, params.sw)) {
+    return Unsupported(Reason::kConvGeometry, fmt::format("strides {}x{}, filter {}", params.sh,
+                                                          params.sw, filter.ToString()));
+  }
+  NPU_RETURN_IF_ERROR(CheckBias(graph, operands, filter[0]));
+  return CheckMultipliers(graph, operands, filter[0]);
+}
+
 LowerResult LowerConv2d(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
                         bool exact) {
   const host::ConvGeometry geometry = host::GeometryOf(graph, node);
@@ -206,16 +256,24 @@ LowerResult LowerConv2d(const ir::Graph& graph, const ir::Node& node, const chip
 
 LowerResult LowerDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node,
                                  const chip::Profile& profile, bool exact) {
-  // Raw depthwise sums cannot be written by the hardware (rk3588-conv-matmul 6.9).
-  if (exact) return Unsupported(Reason::kNpuExact);
-  const host::ConvGeometry geometry = host::GeometryOf(graph, node);
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
-  if (params.multiplier != 1) {
-    return Unsupported(Reason::kConvMultiplier, fmt::format("multiplier {}", params.multiplier));
+  const bool dense = params.multiplier != 1;
+  // Raw depthwise sums cannot be written by the hardware (rk3588-conv-matmul 6.9).
+  if (exact && !dense) return Unsupported(Reason::kNpuExact);
+  const host::ConvGeometry geometry = host::GeometryOf(graph, node);
+  if (dense && geometry.ic > kMaxDenseChannels) {
+    return Unsupported(Reason::kConvMultiplier,
+                       fmt::format("multiplier {} of {} channels", params.multiplier, geometry.ic));
   }
   ProblemData data = MakeProblem(graph, node, geometry.oc, params.activation);
   SetGeometry(geometry, data.problem);
-  data.problem.depthwise = true;
+  data.problem.depthwise = !dense;
+  if (dense) {
+    data.problem.raw_int32 = exact;
+    data.weights =
+        DenseFilter(graph.input(node, 1), geometry.ic, static_cast<size_t>(params.multiplier));
+    data.problem.weights = data.weights;
+  }
   return encode::EncodeConv(profile, data.problem);
 }
 

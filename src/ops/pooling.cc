@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules and lowering of AVERAGE_POOL_2D, MAX_POOL_2D and MEAN. Source: tflite-delegate 4.8, 4.17.
+// Rules and lowering of AVERAGE_POOL_2D and MAX_POOL_2D, lowering of MEAN. Source:
+// tflite-delegate 4.8, 4.17.
 #include <fmt/format.h>
-
-#include <array>
-#include <vector>
 
 #include "src/encode/conv.h"
 #include "src/host/output_stage.h"
+#include "src/host/reduction.h"
 #include "src/ir/window.h"
 #include "src/ops/rules.h"
 
@@ -18,31 +17,6 @@ constexpr int64_t kMaxSummed = int64_t{1} << 23;
 constexpr int32_t kMaxStride = 1 << 15;
 // Windows whose average the NPU computes exactly as TFLite does.
 constexpr int64_t kMaxNpuWindow = 92;
-
-using AxisFlags = std::array<bool, 4>;
-
-Result<AxisFlags> ReducedAxes(const ir::Graph& graph, const ir::Node& node) {
-  const auto rank = static_cast<int32_t>(graph.input(node, 0).type.shape.rank());
-  NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> axes, ConstantIntegers(graph, node, 1));
-  AxisFlags reduced{};
-  for (const int32_t axis : axes) {
-    if (axis < -rank || axis >= rank) {
-      return Unsupported(Reason::kMeanAxis, fmt::format("axis {} of rank {}", axis, rank));
-    }
-    reduced[static_cast<size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  return reduced;
-}
-
-bool MeanShapeFits(const Shape& in, const Shape& out, const AxisFlags& reduced, bool keep_dims) {
-  size_t axis = 0;
-  for (size_t i = 0; i < in.rank(); ++i) {
-    if (reduced[i] && !keep_dims) continue;
-    if (axis >= out.rank() || out[axis] != (reduced[i] ? 1 : in[i])) return false;
-    ++axis;
-  }
-  return axis == out.rank();
-}
 
 }  // namespace
 
@@ -99,32 +73,11 @@ LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
   return op;
 }
 
-Status CheckMean(const ir::Graph& graph, const ir::Node& node) {
-  NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 2));
-  NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));
-  const ir::TensorType& in = graph.input(node, 0).type;
-  const ir::TensorType& out = graph.output(node).type;
-  NPU_RETURN_IF_ERROR(CheckInt8(out));
-  if (in.shape.rank() < 1 || in.shape.rank() > 4) {
-    return Unsupported(Reason::kShapeRank, in.shape.ToString());
-  }
-  NPU_ASSIGN_OR_RETURN(const AxisFlags reduced, ReducedAxes(graph, node));
-  if (!MeanShapeFits(in.shape, out.shape, reduced,
-                     std::get<ir::MeanParams>(node.params).keep_dims)) {
-    return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("{} to {}", in.shape.ToString(), out.shape.ToString()));
-  }
-  if (in.shape.elements() / out.shape.elements() > kMaxSummed) {
-    return Unsupported(Reason::kShapeTooLarge, in.shape.ToString());
-  }
-  return CheckMultiplier(static_cast<double>(in.quant.scale()) / out.quant.scale());
-}
-
 LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
                       bool exact) {
   const ir::TensorType& in = graph.input(node, 0).type;
   const ir::TensorType& out = graph.output(node).type;
-  NPU_ASSIGN_OR_RETURN(const AxisFlags reduced, ReducedAxes(graph, node));
+  const host::AxisFlags reduced = host::ReducedAxes(graph.input(node, 1), in.shape.rank());
   const bool plane =
       in.shape.rank() == 4 && in.shape[0] == 1 && reduced[1] && reduced[2] && !reduced[3];
   if (!plane) return Unsupported(Reason::kMeanPlane, in.shape.ToString());

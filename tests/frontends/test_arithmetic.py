@@ -216,5 +216,206 @@ class Unary(Case):
         self.declined(single("EXP", 2, tensors[:1], tensors[1]), "quant.range")
 
 
+class Reduce(Case):
+    def random_cases(self, op, count, types=TYPES, rescale=False):
+        for seed in range(count):
+            random = Random(seed)
+            dtype = types[seed % len(types)]
+            rank = int(random.generator.integers(1, 6))
+            shape = random.shape(rank)
+            axes = random.generator.choice(rank, random.generator.integers(1, rank + 1), replace=False)
+            axes = [int(axis) - rank if random.generator.random() < 0.3 else int(axis) for axis in axes]
+            keep = bool(seed % 2)
+            folded = {axis % rank for axis in axes}
+            out = [1 if i in folded else n for i, n in enumerate(shape) if keep or i not in folded]
+            scale, zero = random.scale(), random.zero_point(dtype)
+            x = random.tensor(shape, dtype, scale=scale, zero_point=zero)
+            y = random.tensor(out, dtype) if rescale else Tensor(out, dtype, scale, zero)
+            axis = Tensor([len(axes)], np.int32, values=np.asarray(axes, np.int32))
+            content = single(op, 2, [x, axis], y, options("Reducer", keepDims=keep))
+            with self.subTest(op=op, seed=seed, shape=shape, axes=axes, type=dtype.__name__):
+                self.check(content, [random.values(shape, dtype)])
+
+    def test_reduce_max_and_min(self):
+        for op in ("REDUCE_MAX", "REDUCE_MIN"):
+            self.random_cases(op, 16)
+
+    def test_mean(self):
+        self.random_cases("MEAN", 32, rescale=True)
+        self.random_cases("MEAN", 8)
+
+    def test_sum(self):
+        self.random_cases("SUM", 16, (np.uint8,), rescale=True)
+        self.random_cases("SUM", 8, (np.uint8,))
+
+    def test_sum_of_int8_stays_with_tflite(self):
+        axis = Tensor([1], np.int32, values=np.asarray([0], np.int32))
+        tensors = [Tensor([4], np.int8, 0.1, 0), axis]
+        content = single("SUM", 2, tensors, Tensor([], np.int8, 0.1, 0), options("Reducer"))
+        self.declined(content, "type.only_uint8")
+
+
+class Rows(Case):
+    def random_cases(self, op, kind, count, out_scale, out_zero, **fields):
+        for seed in range(count):
+            random = Random(seed)
+            dtype = TYPES[seed % len(TYPES)]
+            shape = [*random.shape(int(random.generator.integers(0, 5)), 300), int(random.generator.integers(1, 60))]
+            low = np.iinfo(dtype).min
+            y = Tensor(shape, dtype, out_scale, low + out_zero)
+            some = {name: value(random) for name, value in fields.items()}
+            content = single(op, 2, [random.tensor(shape, dtype), ], y, kind and options(kind, **some))
+            values = random.values(shape, dtype)
+            if seed % 3 == 0:
+                values[...] = int(random.generator.integers(low, low + 256))  # all equal
+            with self.subTest(op=op, seed=seed, shape=shape, type=dtype.__name__, **some):
+                self.check(content, [values])
+
+    def test_softmax(self):
+        betas = (0.125, 0.5, 1.0, 1.5, 2.0, 10.0)
+        self.random_cases("SOFTMAX", "Softmax", 36, 1 / 256, 0, beta=lambda r: float(r.generator.choice(betas)))
+
+    def test_log_softmax(self):
+        self.random_cases("LOG_SOFTMAX", None, 48, 16 / 256, 255)
+
+    def test_l2_normalization(self):
+        self.random_cases("L2_NORMALIZATION", "L2Norm", 48, 1 / 128, 128)
+
+    def test_long_rows(self):
+        for op, kind, out in (
+            ("SOFTMAX", "Softmax", (1 / 256, 0)),
+            ("LOG_SOFTMAX", None, (16 / 256, 255)),
+            ("L2_NORMALIZATION", "L2Norm", (1 / 128, 128)),
+        ):
+            for dtype in TYPES:
+                low = np.iinfo(dtype).min
+                shape = [2, 4095]
+                y = Tensor(shape, dtype, out[0], low + out[1])
+                fields = {"beta": 1.0} if op == "SOFTMAX" else {}
+                # The reference SOFTMAX aborts where the exponentials add up to 512 or more.
+                content = single(op, 2, [Tensor(shape, dtype, 0.1, low)], y, kind and options(kind, **fields))
+                with self.subTest(op=op, type=dtype.__name__):
+                    self.check(content, [Random(1).values(shape, dtype)])
+
+
+class TransposeConv(Case):
+    def test_windows_strides_and_bias(self):
+        for seed in range(80):
+            random = Random(seed)
+            generator = random.generator
+            dtype = np.uint8 if seed % 4 == 3 else np.int8
+            kh, kw, sh, sw = (int(generator.integers(1, limit)) for limit in (6, 6, 4, 4))
+            ih, iw, ic, oc = (int(generator.integers(1, limit)) for limit in (7, 7, 20, 20))
+            same = bool(seed % 2)
+            oh, ow = (ih * sh, iw * sw) if same else ((ih - 1) * sh + kh, (iw - 1) * sw + kw)
+            if same and sh > 1:  # any extent that the convolution would shrink to ih
+                oh -= int(generator.integers(0, sh))
+            per_axis = dtype == np.int8 and seed // 4 % 2 == 0
+            count = oc if per_axis else 1
+            x_scale, y_scale = random.scale(), random.scale() * 4
+            w_scales = generator.uniform(0.002, 0.02, count).astype(np.float32)
+            out = [1, oh, ow, oc]
+            x = Tensor([1, ih, iw, ic], dtype, x_scale, random.zero_point(dtype))
+            weights = random.values((oc, kh, kw, ic), dtype)
+            w_zero = random.zero_point(dtype) if dtype == np.uint8 else 0
+            inputs = [
+                Tensor([4], np.int32, values=np.asarray(out, np.int32)),
+                Tensor(weights.shape, dtype, w_scales, [w_zero] * count, weights, 0),
+                x,
+            ]
+            if seed % 3:
+                bias = generator.integers(-3000, 3000, oc).astype(np.int32)
+                scales = (np.float64(x_scale) * w_scales).astype(np.float32)
+                inputs.append(Tensor([oc], np.int32, scales, [0] * count, bias))
+            fields = {"padding": 0 if same else 1, "strideH": sh, "strideW": sw}
+            activation = (0, 1, 2, 3)[seed % 4 if dtype == np.int8 else 0]
+            version = 4 if activation else 3 if len(inputs) == 4 else 2
+            if activation:
+                fields["fusedActivationFunction"] = activation
+            y = Tensor(out, dtype, y_scale, random.zero_point(dtype))
+            content = single("TRANSPOSE_CONV", version, inputs, y, options("TransposeConv", **fields))
+            with self.subTest(seed=seed, kernel=(kh, kw), strides=(sh, sw), same=same, out=out, type=dtype.__name__):
+                self.check(content, [random.values(x.shape, dtype)])
+
+
+class Weighted(Case):
+    """FULLY_CONNECTED and DEPTHWISE_CONV_2D in their rarer forms, on the simulated NPU too."""
+
+    def check_both(self, content, inputs):
+        self.check(content, inputs)
+        runner = Runner(content, {**EXACT, "numerics.requant": "chip"})
+        bound = runner.explain()["nodes"][0]["bound_counts"]
+        expected = Runner(content).run(inputs)[0]
+        self.assertLessEqual(counts_apart(runner.run(inputs)[0], expected), bound)
+
+    def filter_and_bias(self, random, dtype, shape, channels, axis, x_scale, per_axis, with_bias):
+        count = channels if per_axis else 1
+        w_scales = random.generator.uniform(0.002, 0.02, count).astype(np.float32)
+        w_zero = random.zero_point(dtype) if dtype == np.uint8 else 0
+        operands = [Tensor(shape, dtype, w_scales, [w_zero] * count, random.values(shape, dtype), axis)]
+        if with_bias:
+            scales = (np.float64(x_scale) * w_scales).astype(np.float32)
+            bias = random.generator.integers(-3000, 3000, channels).astype(np.int32)
+            operands.append(Tensor([channels], np.int32, scales, [0] * count, bias))
+        return operands
+
+    def test_fully_connected(self):
+        for seed in range(32):
+            random = Random(seed)
+            dtype = TYPES[seed % 2]
+            keep, per_axis = bool(seed // 2 % 2), dtype == np.int8 and seed // 4 % 2 == 0
+            rows, depth, channels = (int(random.generator.integers(1, n)) for n in (9, 90, 40))
+            lead = [1, rows] if keep else [rows]
+            x = Tensor([*lead, depth], dtype, random.scale(), random.zero_point(dtype))
+            scale = float(x.quantization.scale[0])
+            weights = self.filter_and_bias(random, dtype, [channels, depth], channels, 0, scale, per_axis, seed % 3)
+            y = Tensor([*lead, channels], dtype, random.scale() * 8, random.zero_point(dtype))
+            some = {"keepNumDims": keep, "fusedActivationFunction": seed // 8 % 4}
+            content = single("FULLY_CONNECTED", 5, [x, *weights], y, options("FullyConnected", **some))
+            with self.subTest(seed=seed, x=x.shape, channels=channels, type=dtype.__name__, **some):
+                self.check_both(content, [random.values(x.shape, dtype)])
+
+    def test_depthwise_with_a_channel_multiplier(self):
+        for seed in range(24):
+            random = Random(seed)
+            dtype = TYPES[seed % 2]
+            size, kernel, multiplier = (int(random.generator.integers(*ends)) for ends in ((3, 9), (1, 4), (2, 6)))
+            channels = (1, 3, 17, 40)[seed // 2 % 4]
+            per_axis = dtype == np.int8 and seed // 4 % 2 == 0
+            x = Tensor([1, size, size, channels], dtype, random.scale(), random.zero_point(dtype))
+            total, scale = channels * multiplier, float(x.quantization.scale[0])
+            shape = [1, kernel, kernel, total]
+            weights = self.filter_and_bias(random, dtype, shape, total, 3, scale, per_axis, True)
+            y = Tensor([1, size, size, total], dtype, random.scale() * 4, random.zero_point(dtype))
+            some = {"strideH": 1, "strideW": 1, "dilationHFactor": 1, "dilationWFactor": 1}
+            some |= {"depthMultiplier": multiplier, "fusedActivationFunction": seed // 8 % 4}
+            content = single("DEPTHWISE_CONV_2D", 3, [x, *weights], y, options("DepthwiseConv2D", **some))
+            with self.subTest(seed=seed, x=x.shape, kernel=kernel, type=dtype.__name__, **some):
+                self.check_both(content, [random.values(x.shape, dtype)])
+
+
+class Pools(Case):
+    def test_padding_and_activations(self):
+        for seed in range(24):
+            random = Random(seed)
+            dtype = TYPES[seed % 2]
+            height, width, channels, kh, kw, sh, sw = (
+                int(random.generator.integers(*ends)) for ends in ((3, 12), (3, 12), (1, 40), (1, 4), (1, 4), (1, 4), (1, 4))
+            )
+            same = bool(seed // 2 % 2)
+            out = [
+                -(-n // s) if same else (n - k) // s + 1 for n, k, s in ((height, kh, sh), (width, kw, sw))
+            ]
+            scale, zero = random.scale(), random.zero_point(dtype)
+            x = Tensor([1, height, width, channels], dtype, scale, zero)
+            y = Tensor([1, *out, channels], dtype, scale, zero)
+            some = {"padding": 0 if same else 1, "strideH": sh, "strideW": sw, "filterHeight": kh, "filterWidth": kw}
+            some["fusedActivationFunction"] = seed // 4 % 4
+            for op in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+                content = single(op, 2, [x], y, options("Pool2D", **some))
+                with self.subTest(op=op, seed=seed, x=x.shape, type=dtype.__name__, **some):
+                    self.check(content, [random.values(x.shape, dtype)])
+
+
 if __name__ == "__main__":
     unittest.main()

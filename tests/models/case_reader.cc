@@ -112,6 +112,21 @@ std::optional<ir::OpParams> OtherParams(const std::string& op, const Options& o)
     return ir::ResizeBilinearParams{.align_corners = o.Bool("alignCorners"),
                                     .half_pixel_centers = o.Bool("halfPixelCenters")};
   }
+  static const std::map<std::string, ir::ReduceKind> kReduce = {
+      {"SUM", ir::ReduceKind::kSum},
+      {"REDUCE_MAX", ir::ReduceKind::kMax},
+      {"REDUCE_MIN", ir::ReduceKind::kMin}};
+  if (const auto reduce = kReduce.find(op); reduce != kReduce.end()) {
+    return ir::ReduceParams{.kind = reduce->second, .keep_dims = o.Bool("keepDims")};
+  }
+  if (op == "LOG_SOFTMAX") return ir::LogSoftmaxParams{};
+  if (op == "L2_NORMALIZATION") return ir::L2NormalizationParams{};
+  if (op == "TRANSPOSE_CONV") {
+    return ir::TransposeConvParams{.padding = o.padding(),
+                                   .sh = o.Int("strideH", 1),
+                                   .sw = o.Int("strideW", 1),
+                                   .activation = o.activation()};
+  }
   if (op == "PRELU") return ir::PreluParams{};
   if (op == "QUANTIZE") return ir::QuantizeParams{};
   if (op == "DEQUANTIZE") return ir::DequantizeParams{};

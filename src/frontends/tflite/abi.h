@@ -172,6 +172,14 @@ struct SoftmaxParams {
 struct ResizeBilinearParams {
   uint8_t align_corners, half_pixel_centers;
 };
+// L2_NORMALIZATION.
+struct L2NormParams {
+  int32_t activation;
+};
+struct TransposeConvParams {
+  int32_t padding, stride_width, stride_height, activation;
+};
+// MEAN, SUM, REDUCE_MAX and REDUCE_MIN.
 struct ReducerParams {
   uint8_t keep_dims;
 };

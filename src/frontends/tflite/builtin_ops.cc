@@ -222,6 +222,7 @@ constexpr std::array<std::string_view, 210> kNames = {"ADD",
 static_assert(kNames[kConv2d] == "CONV_2D" && kNames[kDelegate] == "DELEGATE");
 static_assert(kNames[kQuantize] == "QUANTIZE" && kNames[kHardSwish] == "HARD_SWISH");
 static_assert(kNames[kMinimum] == "MINIMUM" && kNames[kRelu0To1] == "RELU_0_TO_1");
+static_assert(kNames[kTransposeConv] == "TRANSPOSE_CONV" && kNames[kReduceMin] == "REDUCE_MIN");
 
 }  // namespace
 

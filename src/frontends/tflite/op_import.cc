@@ -151,6 +151,28 @@ Result<ir::OpParams> ImportMean(const abi::Node& node) {
       ir::MeanParams{.keep_dims = ParamsOf<abi::ReducerParams>(node)->keep_dims != 0});
 }
 
+template <ir::ReduceKind kKind>
+Result<ir::OpParams> ImportReduce(const abi::Node& node) {
+  return ir::OpParams(ir::ReduceParams{
+      .kind = kKind, .keep_dims = ParamsOf<abi::ReducerParams>(node)->keep_dims != 0});
+}
+
+Result<ir::OpParams> ImportL2Normalization(const abi::Node& node) {
+  if (ParamsOf<abi::L2NormParams>(node)->activation != abi::kActivationNone) {
+    return Status(ErrorCode::kUnsupported,
+                  "an L2_NORMALIZATION with a fused activation is not claimed", "op.activation");
+  }
+  return ir::OpParams(ir::L2NormalizationParams{});
+}
+
+Result<ir::OpParams> ImportTransposeConv(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::TransposeConvParams>(node);
+  NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
+  NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
+  return ir::OpParams(ir::TransposeConvParams{
+      .padding = padding, .sh = p.stride_height, .sw = p.stride_width, .activation = activation});
+}
+
 template <typename Params>
 Result<ir::OpParams> ImportPlain(const abi::Node&) {
   return ir::OpParams(Params{});
@@ -191,6 +213,12 @@ constexpr std::array kImports = {
     OpImport{kExp, false, ImportUnary<ir::UnaryKind::kExp>},
     OpImport{kAbs, false, ImportUnary<ir::UnaryKind::kAbs>},
     OpImport{kRsqrt, false, ImportUnary<ir::UnaryKind::kRsqrt>},
+    OpImport{kLogSoftmax, false, ImportPlain<ir::LogSoftmaxParams>},
+    OpImport{kL2Normalization, true, ImportL2Normalization},
+    OpImport{kSum, true, ImportReduce<ir::ReduceKind::kSum>},
+    OpImport{kReduceMax, true, ImportReduce<ir::ReduceKind::kMax>},
+    OpImport{kReduceMin, true, ImportReduce<ir::ReduceKind::kMin>},
+    OpImport{kTransposeConv, true, ImportTransposeConv},
     OpImport{kPrelu, false, ImportPlain<ir::PreluParams>},
     OpImport{kLeakyRelu, true, ImportLeakyRelu},
     OpImport{kQuantize, false, ImportPlain<ir::QuantizeParams>},

@@ -131,5 +131,19 @@ TEST(HardSwish, ReferenceExample) {
   EXPECT_EQ(swish(127), 107);
 }
 
+TEST(LogOfAtLeastOne, IsCloseToTheLogarithm) {
+  for (int64_t x = int64_t{1} << 19; x < int64_t{1} << 31; x += 1 + x / 97) {
+    const double real = std::log(static_cast<double>(x) / double{1 << 19});
+    const double got = LogOfAtLeastOne(static_cast<int32_t>(x)) / double{1 << 26};
+    EXPECT_NEAR(got, real, 1e-5) << x;
+  }
+}
+
+TEST(LogOfAtLeastOne, StaysInsideItsRangeAtTheEnds) {
+  EXPECT_NEAR(LogOfAtLeastOne(1 << 19), 0, 16);
+  EXPECT_NEAR(LogOfAtLeastOne(std::numeric_limits<int32_t>::max()) / double{1 << 26},
+              12 * std::log(2.0), 1e-5);
+}
+
 }  // namespace
 }  // namespace npu::arith

@@ -241,6 +241,31 @@ TEST(Mean, ReducesAnyAxes) {
   EXPECT_EQ(Compute(one, MakeMean, {{1, 2, 3, 4, 5, 6, 7, 10, 9, 12, 11, 14}}), (Bytes{5, 7, 9}));
 }
 
+Bytes ReduceBytes(ir::ReduceKind kind, const std::vector<int32_t>& axes, const Shape& out,
+                  const Bytes& values, bool keep_dims = false) {
+  OneNode one(ir::ReduceParams{.kind = kind, .keep_dims = keep_dims});
+  one.Input(Int8Type({2, 3, 2}, 1.0F, 5))
+      .Constant(PlainType(DataType::kInt32, {static_cast<int32_t>(axes.size())}), axes)
+      .Output(Int8Type(out, 1.0F, 5));
+  return Compute(one, MakeReduce, {values});
+}
+
+TEST(Reduce, FoldsAnyAxes) {
+  const Bytes values{1, 2, 3, 4, 5, 6, 7, 10, 9, 12, 11, -14};
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMax, {-1, 0}, {3}, values), (Bytes{10, 12, 11}));
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMax, {1, 1}, {2, 1, 2}, values, true),
+            (Bytes{5, 6, 11, 12}));
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMin, {0, 1, 2}, {}, values), (Bytes{-14}));
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMin, {2}, {2, 3}, values), (Bytes{1, 3, 5, 7, 9, -14}));
+  // -3 + 5, of differences to the zero point.
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kSum, {1}, {2, 2}, values), (Bytes{-1, 2, 17, -2}));
+}
+
+TEST(Reduce, ExtremesSurvive) {
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMax, {0, 1, 2}, {}, Bytes(12, -128)), (Bytes{-128}));
+  EXPECT_EQ(ReduceBytes(ir::ReduceKind::kMin, {0, 1, 2}, {}, Bytes(12, 127)), (Bytes{127}));
+}
+
 TEST(Concatenation, CopiesInOrder) {
   OneNode one(ir::ConcatenationParams{.axis = -1});
   one.Input(Int8Type({2, 1}, 1.0F, 0))
@@ -357,6 +382,47 @@ TEST(Softmax, DistantValuesAreZero) {
   OneNode one(ir::SoftmaxParams{});
   one.Input(Int8Type({1, 3}, 1.0F, 0)).Output(Int8Type({1, 3}, 1.0F / 256.0F, -128));
   EXPECT_EQ(Compute(one, MakeSoftmax, {{127, -128, 95}}), (Bytes{127, -128, -128}));
+}
+
+TEST(LogSoftmax, MatchesTheSpecification) {
+  OneNode one(ir::LogSoftmaxParams{});
+  one.Input(Int8Type({1, 4}, 0.1F, 0)).Output(Int8Type({1, 4}, 16.0F / 256.0F, 127));
+  EXPECT_EQ(Compute(one, MakeLogSoftmax, {{10, 20, 30, 0}}), (Bytes{88, 104, 120, 72}));
+}
+
+Bytes Normalize(bool uint8, int32_t zero_point, const Bytes& values) {
+  OneNode one(ir::L2NormalizationParams{});
+  const auto n = static_cast<int32_t>(values.size());
+  one.Input(Int8Type({n}, 0.1F, zero_point)).Output(Int8Type({n}, 1.0F / 128.0F, 0));
+  one.type(0).rebased_uint8 = one.type(1).rebased_uint8 = uint8;
+  return Compute(one, MakeL2Normalization, {values});
+}
+
+TEST(L2Normalization, MatchesTheSpecification) {
+  EXPECT_EQ(Normalize(false, 3, {10, -20, 33, 3}), (Bytes{23, -77, 100, 0}));
+  // uint8 in the specification: zero point 3, {10,20,33,3} -> {154,190,237,128}.
+  EXPECT_EQ(Normalize(true, -125, {-118, -108, -95, -125}), (Bytes{26, 62, 109, 0}));
+}
+
+TEST(TransposeConv, MatchesTheSpecification) {
+  OneNode one(ir::TransposeConvParams{.sh = 2, .sw = 2});
+  one.Constant(PlainType(DataType::kInt32, {4}), std::vector<int32_t>{1, 2, 4, 1})
+      .Constant(Int8Type({1, 3, 3, 1}, 0.01F, 0), Bytes{1, 2, 3, 4, 5, 6, 7, 8, 9})
+      .Input(Int8Type({1, 1, 2, 1}, 0.1F, 5))
+      .Constant(PlainType(DataType::kInt32, {1}), std::vector<int32_t>{10})
+      .Output(Int8Type({1, 2, 4, 1}, 0.02F, -3));
+  EXPECT_EQ(Compute(one, MakeTransposeConv, {{25, -15}}), (Bytes{-1, 0, 0, -5, 2, 3, 0, -8}));
+}
+
+// Outputs that no input reaches hold the bias.
+TEST(TransposeConv, StridesBeyondTheFilterLeaveTheBias) {
+  OneNode one(ir::TransposeConvParams{.padding = ir::Padding::kValid, .sh = 1, .sw = 3});
+  one.Constant(PlainType(DataType::kInt32, {4}), std::vector<int32_t>{1, 1, 5, 1})
+      .Constant(Int8Type({1, 1, 2, 1}, 1.0F, 0), Bytes{1, 10})
+      .Input(Int8Type({1, 1, 2, 1}, 1.0F, 0))
+      .Constant(PlainType(DataType::kInt32, {1}), std::vector<int32_t>{7})
+      .Output(Int8Type({1, 1, 5, 1}, 1.0F, 0));
+  EXPECT_EQ(Compute(one, MakeTransposeConv, {{2, 3}}), (Bytes{9, 27, 7, 10, 37}));
 }
 
 TEST(ResizeBilinear, HalfPixelCenters) {

@@ -111,10 +111,10 @@ TEST(LowerConv2d, ExactFormIsIdentical) {
   }
 }
 
-OneNode DepthwiseNode(std::mt19937& random, int32_t multiplier) {
+OneNode DepthwiseNode(std::mt19937& random, int32_t multiplier, int32_t channels = 20) {
   OneNode one(ir::DepthwiseConv2dParams{.multiplier = multiplier});
-  const int32_t oc = 20 * multiplier;
-  one.Input(Int8Type({1, 6, 6, 20}, 0.02F, 7))
+  const int32_t oc = channels * multiplier;
+  one.Input(Int8Type({1, 6, 6, channels}, 0.02F, 7))
       .Constant(Int8Type({1, 3, 3, oc}, 0.005F, 0),
                 RandomBytes(random, static_cast<size_t>(9 * oc)))
       .Absent()
@@ -132,10 +132,23 @@ Status LowerStatus(const OneNode& one, bool exact) {
   return FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), exact).status();
 }
 
-TEST(LowerDepthwiseConv2d, DeclinesExactAndMultipliers) {
+TEST(LowerDepthwiseConv2d, RunsMultipliersAsAConvolution) {
+  std::mt19937 random(19);
+  for (const int32_t channels : {1, 3, 20}) {
+    OneNode one = DepthwiseNode(random, 4, channels);
+    const Bytes input = RandomBytes(random, static_cast<size_t>(6 * 6 * channels));
+    ExpectWithinBound(one, input);
+    ExpectExact(one, input);
+    for (ir::ValueId id = 0; id < 3; ++id) one.type(id).rebased_uint8 = true;
+    one.type(1).quant.zero_points = {-9};
+    ExpectWithinBound(one, input);
+  }
+}
+
+TEST(LowerDepthwiseConv2d, DeclinesExactAndWideMultipliers) {
   std::mt19937 random(14);
   EXPECT_EQ(LowerStatus(DepthwiseNode(random, 1), true).reason(), Id(Reason::kNpuExact));
-  EXPECT_EQ(LowerStatus(DepthwiseNode(random, 2), false).reason(), Id(Reason::kConvMultiplier));
+  EXPECT_EQ(LowerStatus(DepthwiseNode(random, 2, 33), false).reason(), Id(Reason::kConvMultiplier));
 }
 
 OneNode DenseNode(std::mt19937& random) {

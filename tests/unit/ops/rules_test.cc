@@ -62,6 +62,38 @@ OneNode Prelu() {
   return one;
 }
 
+OneNode Reduce(ir::ReduceKind kind) {
+  OneNode one(ir::ReduceParams{.kind = kind, .keep_dims = true});
+  one.Input(Int8Type({1, 4, 4, 3}, 1.0F, 0))
+      .Constant(PlainType(DataType::kInt32, {2}), Ints{1, -1})
+      .Output(Int8Type({1, 1, 4, 1}, 1.0F, 0));
+  if (kind == ir::ReduceKind::kSum) {
+    one.type(0).rebased_uint8 = one.type(2).rebased_uint8 = true;
+  }
+  return one;
+}
+
+OneNode LogSoftmax() {
+  OneNode one(ir::LogSoftmaxParams{});
+  one.Input(Int8Type({2, 3}, 0.1F, 0)).Output(Int8Type({2, 3}, 16.0F / 256.0F, 127));
+  return one;
+}
+
+OneNode L2Normalization() {
+  OneNode one(ir::L2NormalizationParams{});
+  one.Input(Int8Type({2, 3}, 0.1F, 0)).Output(Int8Type({2, 3}, 1.0F / 128.0F, 0));
+  return one;
+}
+
+OneNode TransposeConv() {
+  OneNode one(ir::TransposeConvParams{.sh = 2, .sw = 2});
+  one.Constant(PlainType(DataType::kInt32, {4}), Ints{1, 2, 2, 3})
+      .Constant(Int8Type({3, 3, 3, 2}, 1.0F, 0), Bytes(54, 1))
+      .Input(Int8Type({1, 1, 1, 2}, 1.0F, 0))
+      .Output(Int8Type({1, 2, 2, 3}, 1.0F, 0));
+  return one;
+}
+
 OneNode Pool(ir::PoolKind kind) {
   OneNode one(ir::Pool2dParams{.kind = kind, .kh = 2, .kw = 2, .sh = 2, .sw = 2});
   one.Input(Int8Type({1, 4, 4, 3}, 1.0F, 0)).Output(Int8Type({1, 2, 2, 3}, 1.0F, 0));
@@ -141,6 +173,12 @@ std::vector<std::pair<std::string_view, OneNode>> GoodNodes() {
   all.emplace_back("ADD", Binary(ir::BinaryKind::kAdd));
   all.emplace_back("SUB", Binary(ir::BinaryKind::kSub));
   all.emplace_back("MUL", Binary(ir::BinaryKind::kMul));
+  all.emplace_back("SUM", Reduce(ir::ReduceKind::kSum));
+  all.emplace_back("REDUCE_MAX", Reduce(ir::ReduceKind::kMax));
+  all.emplace_back("REDUCE_MIN", Reduce(ir::ReduceKind::kMin));
+  all.emplace_back("LOG_SOFTMAX", LogSoftmax());
+  all.emplace_back("L2_NORMALIZATION", L2Normalization());
+  all.emplace_back("TRANSPOSE_CONV", TransposeConv());
   all.emplace_back("DIV", Binary(ir::BinaryKind::kDiv));
   all.emplace_back("MAXIMUM", Binary(ir::BinaryKind::kMaximum));
   all.emplace_back("MINIMUM", Binary(ir::BinaryKind::kMinimum));
@@ -169,6 +207,9 @@ std::vector<std::pair<std::string_view, OneNode>> GoodNodes() {
   all.emplace_back("DEQUANTIZE", Dequantize());
   return all;
 }
+
+// The value an operation works on.
+ir::ValueId DataOf(std::string_view name) { return name == "TRANSPOSE_CONV" ? 2 : 0; }
 
 Status Check(const OneNode& one) {
   const Status verified = ir::Verify(one.graph());
@@ -208,7 +249,8 @@ TEST(OpTable, OnlyNpuOperationsAreLowered) {
                                           "AVERAGE_POOL_2D", "MEAN"};
   for (const OpDef& op : AllOps()) {
     EXPECT_EQ(op.lower != nullptr, npu.contains(op.name)) << op.name;
-    EXPECT_EQ(op.make_requant != nullptr, op.name == "CONV_2D" || op.name == "FULLY_CONNECTED");
+    EXPECT_EQ(op.make_requant != nullptr,
+              op.name.find("CONV_2D") != std::string_view::npos || op.name == "FULLY_CONNECTED");
   }
 }
 
@@ -228,7 +270,8 @@ TEST(Reasons, IdsAreUniqueAndTextsExist) {
 TEST(Rules, OtherTypesAreDeclined) {
   for (auto& [name, one] : GoodNodes()) {
     if (name == "QUANTIZE") continue;
-    one.type(0).dtype = DataType::kFloat32;
+    one.type(DataOf(name)).dtype = DataType::kFloat32;
+    one.type(DataOf(name)).rebased_uint8 = false;
     EXPECT_EQ(Check(one).code(), ErrorCode::kUnsupported) << name;
   }
   OneNode conv = Conv();
@@ -247,15 +290,15 @@ TEST(Rules, MissingOperandsAreDeclined) {
 
 TEST(Rules, EmptyTensorsAreDeclined) {
   for (auto& [name, one] : GoodNodes()) {
-    const size_t last = one.type(0).shape.rank() - 1;
-    one.type(0).shape.set(last, 0);
+    ir::TensorType& type = one.type(DataOf(name));
+    type.shape.set(type.shape.rank() - 1, 0);
     ExpectDeclined(one, Reason::kShapeEmpty);
   }
 }
 
 TEST(Rules, UnquantizedTensorsAreDeclined) {
   for (auto& [name, one] : GoodNodes()) {
-    const ir::ValueId id = name == "QUANTIZE" ? 1 : 0;
+    const ir::ValueId id = name == "QUANTIZE" ? 1 : DataOf(name);
     one.type(id).quant = {};
     ExpectDeclined(one, Reason::kQuantMissing);
   }
@@ -267,9 +310,9 @@ TEST(Rules, ConstantFirstInputsAreDeclined) {
     if (std::holds_alternative<ir::BinaryParams>(one.node().params)) continue;  // one may be
     if (name == "CONCATENATION") continue;
     one.graph().inputs.clear();
-    const auto bytes =
-        static_cast<size_t>(one.type(0).shape.elements()) * ElementBytes(one.type(0).dtype);
-    one.graph().values[0].constant = std::span(kZeros).first(bytes);
+    const ir::TensorType& type = one.type(DataOf(name));
+    const size_t bytes = static_cast<size_t>(type.shape.elements()) * ElementBytes(type.dtype);
+    one.graph().values[static_cast<size_t>(DataOf(name))].constant = std::span(kZeros).first(bytes);
     ExpectDeclined(one, Reason::kConstantInput);
   }
 }
@@ -375,8 +418,43 @@ std::vector<Bad> OtherCases() {
       {"window 0", Reason::kPoolGeometry, With<Pool2d>(Pool(kMax), [](auto& p) { p.kh = 0; })});
   bad.push_back({"pool output", Reason::kShapeMismatch, Shaped(Pool(kMax), 1, {1, 2, 3, 3})});
   bad.push_back({"pool scale", Reason::kQuantMismatch, Scaled(Pool(kMax), 1, 2.0F)});
+  return bad;
+}
+
+std::vector<Bad> RowAndMovementCases() {
+  std::vector<Bad> bad;
   bad.push_back({"mean axes", Reason::kConstantRequired, WithRunTimeInput1(Mean())});
-  bad.push_back({"mean rank", Reason::kShapeRank, Shaped(Mean(), 0, {1, 1, 4, 4, 3})});
+  bad.push_back({"mean rank", Reason::kShapeRank, Shaped(Mean(), 0, {})});
+  bad.push_back({"axis type", Reason::kTypeMismatch, Changed(Mean(), [](OneNode& one) {
+                   one.type(1) = PlainType(DataType::kInt64, {1});
+                 })});
+  bad.push_back({"max scale", Reason::kQuantMismatch, Scaled(Reduce(ir::ReduceKind::kMax), 2, 2)});
+  bad.push_back(
+      {"sum scale", Reason::kQuantRange, Scaled(Reduce(ir::ReduceKind::kSum), 2, 1e-30F)});
+  bad.push_back({"sum of int8", Reason::kTypeOnlyUint8,
+                 Changed(Reduce(ir::ReduceKind::kSum), [](OneNode& one) {
+                   one.type(0).rebased_uint8 = one.type(2).rebased_uint8 = false;
+                 })});
+  bad.push_back({"log softmax scale", Reason::kQuantRange, Scaled(LogSoftmax(), 1, 0.5F)});
+  bad.push_back({"log softmax input", Reason::kQuantRange, Scaled(LogSoftmax(), 0, 1e-9F)});
+  bad.push_back({"l2 scale", Reason::kQuantRange, Scaled(L2Normalization(), 1, 0.5F)});
+  bad.push_back({"l2 depth", Reason::kShapeTooLarge,
+                 Shaped(Shaped(L2Normalization(), 0, {1, 33001}), 1, {1, 33001})});
+  using Transpose = ir::TransposeConvParams;
+  bad.push_back({"transpose stride", Reason::kConvGeometry,
+                 With<Transpose>(TransposeConv(), [](auto& p) { p.sh = 17; })});
+  bad.push_back(
+      {"transpose window", Reason::kConvGeometry,
+       With<Transpose>(TransposeConv(), [](auto& p) { p.padding = ir::Padding::kValid; })});
+  bad.push_back(
+      {"transpose channels", Reason::kShapeMismatch, Shaped(TransposeConv(), 2, {1, 1, 1, 3})});
+  bad.push_back(
+      {"transpose shape", Reason::kShapeMismatch, Shaped(TransposeConv(), 3, {1, 2, 1, 3})});
+  bad.push_back({"run-time output shape", Reason::kConstantRequired,
+                 Changed(TransposeConv(), [](OneNode& one) {
+                   one.graph().values[0].constant = {};
+                   one.graph().inputs.push_back(0);
+                 })});
   bad.push_back({"mean output", Reason::kShapeMismatch, Shaped(Mean(), 2, {1, 1, 3})});
   bad.push_back({"mean huge", Reason::kShapeTooLarge, Shaped(Mean(), 0, {1, 4096, 4096, 3})});
   bad.push_back({"axis", Reason::kConcatAxis,
@@ -445,7 +523,7 @@ std::vector<Bad> ConstantCases() {
 }
 
 TEST(Rules, EachViolationHasItsReason) {
-  for (auto cases : {ConvolutionCases, OtherCases, ConstantCases}) {
+  for (auto cases : {ConvolutionCases, OtherCases, RowAndMovementCases, ConstantCases}) {
     for (const Bad& bad : cases()) {
       SCOPED_TRACE(bad.what);
       ExpectDeclined(bad.one, bad.reason);
@@ -459,7 +537,7 @@ TEST(Rules, EveryReasonHasACase) {
                            Reason::kQuantMissing};
   seen.insert(
       {Reason::kNpuExact, Reason::kPoolWindow, Reason::kMeanPlane, Reason::kConvMultiplier});
-  for (auto cases : {ConvolutionCases, OtherCases, ConstantCases}) {
+  for (auto cases : {ConvolutionCases, OtherCases, RowAndMovementCases, ConstantCases}) {
     for (const Bad& bad : cases()) seen.insert(bad.reason);
   }
   for (const Reason reason : AllReasons()) EXPECT_TRUE(seen.contains(reason)) << Id(reason);

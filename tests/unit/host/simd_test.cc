@@ -38,7 +38,7 @@ TEST(DotTile, EqualsItsFormula) {
     for (const size_t depth : {32U, 64U, 160U}) {
       const size_t channels = 6;
       const auto patches = Random(random, kDotPixels * depth, -255, 255);
-      const auto weights = Random(random, channels * depth, -128, 127);
+      const auto weights = Random(random, channels * depth, -255, 255);
       std::vector<int32_t> sums(kDotPixels * channels, 77);
       DotTile(patches.data(), weights.data(), depth, channels, sums.data());
       for (size_t p = 0; p < kDotPixels; ++p) {
@@ -54,8 +54,9 @@ TEST(DotTile, EqualsItsFormula) {
   });
 }
 
-TEST(DepthwiseSpan, EqualsItsFormulaAtTheExtremes) {
-  OnEveryTarget([] {
+// Weights from `low` to `high`, the extremes among them.
+void ExpectDepthwiseFormula(decltype(DepthwiseSpan)* span, int16_t low, int16_t high) {
+  OnEveryTarget([&] {
     std::mt19937 random(2);
     for (const size_t channels : {1U, 15U, 16U, 37U}) {
       for (const int16_t zero : {int16_t{-128}, int16_t{0}, int16_t{127}}) {
@@ -66,12 +67,12 @@ TEST(DepthwiseSpan, EqualsItsFormulaAtTheExtremes) {
           for (const int16_t v : Random(random, channels, -128, 127)) {
             inputs.back().push_back(t == 0 ? int8_t{-128} : static_cast<int8_t>(v));
           }
-          weights.push_back(Random(random, channels, t < 2 ? -128 : 127, t < 2 ? -128 : 127));
+          weights.push_back(Random(random, channels, t < 2 ? low : high, t < 2 ? low : high));
         }
         std::vector<DepthwiseTap> taps;
         for (size_t t = 0; t < 5; ++t) taps.push_back({inputs[t].data(), weights[t].data()});
         std::vector<int32_t> sums(channels, 77);
-        DepthwiseSpan(taps.data(), taps.size(), zero, channels, sums.data());
+        span(taps.data(), taps.size(), zero, channels, sums.data());
         for (size_t c = 0; c < channels; ++c) {
           int32_t expected = 0;
           for (size_t t = 0; t < 5; ++t) expected += (inputs[t][c] - zero) * weights[t][c];
@@ -80,6 +81,11 @@ TEST(DepthwiseSpan, EqualsItsFormulaAtTheExtremes) {
       }
     }
   });
+}
+
+TEST(DepthwiseSpan, EqualsItsFormulaAtTheExtremes) {
+  ExpectDepthwiseFormula(DepthwiseSpan, -128, 127);
+  ExpectDepthwiseFormula(DepthwiseSpanWide, -255, 255);
 }
 
 TEST(RequantizeDouble, EqualsTheScalarRule) {

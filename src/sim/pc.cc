@@ -229,6 +229,7 @@ void CommandFetcher::RunLaunch(const Launch& launch, KickState* state) {
     context.fast = options_.path == Path::kFast ? &fast_ : nullptr;
     context.last_accumulator = &last_accumulator_;
     context.small_planes = &small_planes_;
+    context.warned_of_chaining = &state->warned_of_chaining;
     report = RunTask(options_, context, state->memory, &view);
   }
   job_started_ = true;

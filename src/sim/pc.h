@@ -40,6 +40,7 @@ class CommandFetcher {
     KickResult* result = nullptr;
     uint32_t task = 0;
     bool failed = false;
+    bool warned_of_chaining = false;
   };
 
   void WriteMmio(regs::Block block, uint16_t offset, uint32_t value);

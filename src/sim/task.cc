@@ -134,7 +134,8 @@ TaskReport RunTask(const SimOptions& options, const TaskContext& context, Addres
                                       "the task would outlive the kernel's watchdog");
   }
   if (!view->runs()) return report;
-  if (context.tasks_in_kick > 1 && rdma.bs_mul) {
+  if (context.tasks_in_kick > 1 && rdma.bs_mul && !*context.warned_of_chaining) {
+    *context.warned_of_chaining = true;
     view->Warn<rk::DpuRdmaBrdmaCfg>(
         "pc.chained_per_channel",
         "per-channel multipliers in a chained kick: one driver reports that it does not work");

@@ -21,6 +21,7 @@ struct TaskContext {
   int32_t* last_accumulator = nullptr;
   FastPath* fast = nullptr;  // null: the clear path runs everything
   SmallPlanes* small_planes = nullptr;
+  bool* warned_of_chaining = nullptr;  // in this kick: one such warning is enough
 };
 
 // The view's verdict says what became of it; the report is filled when it ran.

@@ -177,9 +177,10 @@ TEST(Chain, PerChannelMultipliersWarn) {
     r.brdma_use_cpend = 1;
     r.brdma_use_mul = 1;
   });
-  const KickResult result = m.RunWords(Link(&m, {Conv(kFeatures, kOutput), second}), 2);
+  const KickResult result = m.RunWords(Link(&m, {Conv(kFeatures, kOutput), second, second}), 3);
   EXPECT_EQ(result.outcome, Outcome::kComplete) << result.reason;
   ASSERT_TRUE(Has(result, "pc.chained_per_channel"));
+  EXPECT_EQ(result.diagnostics.size(), 1u);  // one is enough
   EXPECT_EQ(Find(result, "pc.chained_per_channel")->task, 1u);
   m.core.Reset();
   EXPECT_TRUE(m.Run(second).diagnostics.empty());

@@ -361,6 +361,11 @@ RdmaConfig DecodeRdma(const DpuConfig& dpu, TaskView* view) {
     view->Garbage<rk::DpuRdmaSrcBaseAddr>(
         "rdma.in_place", "the fused operand is overwritten while it is read: use two buffers");
   }
+  if (r.ew == EwSource::kConvFed && r.ew_surf_stride == 0) {
+    view->Garbage<rk::DpuRdmaEwSurfStride>(
+        "rdma.ew_stride",
+        "EW_SURF_STRIDE 0 behind a convolution: the operand stays on its first atom");
+  }
   const int surfaces = CeilDiv(r.channels, dpu.operand_lanes());
   const int64_t plane = kAtom * r.width * r.height;
   view->Unimplemented<rk::DpuRdmaEwSurfStride>(

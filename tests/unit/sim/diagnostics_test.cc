@@ -28,8 +28,7 @@ ConvShape Depthwise() {
 }
 
 // A fused add behind the convolution: COMB_USE 5, 8-bit operand at kOperand (dpu-ppu 9.3).
-Program FusedAdd() {
-  Program p = MakeConv(kShape);
+Program Fused(Program p) {
   p.Edit<rk::DpuEwCfg>([](auto& r) {
     r.ew_bypass = 0;
     r.ew_op_src = rk::OperandSrc::kDma;
@@ -81,7 +80,7 @@ Program Pixels() {
 Program Base(std::string_view name) {
   if (name == "raw") return MakeRawConv(kShape);
   if (name == "depthwise") return MakeConv(Depthwise());
-  if (name == "add") return FusedAdd();
+  if (name == "add") return Fused(MakeConv(kShape));
   if (name == "pixels") return Pixels();
   if (name == "elementwise") return MakeElementwise(8);
   return MakeConv(kShape);
@@ -181,8 +180,20 @@ std::vector<Row> ProgramErrors() {
        Edit<rk::DpuFeatureModeCfg>([](auto& r) { r.conv_mode = rk::ConvMode::kDepthwise; })},
       {"conv", "rdma.cube_mismatch", kHang,
        Edit<rk::DpuRdmaDataCubeHeight>([](auto& r) { r.height = 6; })},
+      {"add", "rdma.ew_stride", kDone,
+       [](Program& p) {
+         ConvShape one = kShape;
+         one.oc = 32;  // two surfaces
+         p = Fused(MakeConv(one));
+         p.Edit<rk::DpuRdmaEwSurfStride>([](auto& r) { r.ew_surf_stride = 0; });
+       }},
       {"add", "rdma.in_place", kDone,
        Edit<rk::DpuRdmaSrcBaseAddr>([](auto& r) { r.src_base_addr = kOutput; })},
+      {"add", "dpu.ew_int32_operand", kDone,
+       [](Program& p) {
+         p.Edit<rk::DpuEwCfg>([](auto& r) { r.edata_size = rk::DataBits::kBits32; });
+         p.Edit<rk::DpuRdmaErdmaCfg>([](auto& r) { r.erdma_data_size = rk::DataBits::kBits32; });
+       }},
       {"conv", "dpu.int16_output", kHang,
        Edit<rk::DpuDataFormat>([](auto& r) { r.out_precision = rk::PrecisionDpu::kInt16; })},
       {"conv", "dpu.output_code_7", kDone,
@@ -300,7 +311,7 @@ std::vector<Row> DpuGates() {
       {"conv", "unimplemented.ew_register_operand", kGate,
        Edit<rk::DpuEwCfg>([](auto& r) { r.ew_bypass = 0; })},
       {"add", "unimplemented.ew_operand_width", kGate,
-       Edit<rk::DpuEwCfg>([](auto& r) { r.edata_size = rk::DataBits::kBits32; })},
+       Edit<rk::DpuEwCfg>([](auto& r) { r.edata_size = rk::DataBits::kBits16; })},
       {"add", "unimplemented.ew_data_mode", kGate,
        Edit<rk::DpuRdmaErdmaCfg>([](auto& r) { r.erdma_surf_mode = 1; })},
       {"add", "unimplemented.ew_algorithm", kGate,

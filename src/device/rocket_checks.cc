@@ -18,14 +18,16 @@ namespace {
 
 namespace r = regs::rk3588;
 
-// Writes of one list by register; Finish adds pointers in front and the tail.
+// Writes of one list by register, all of its blocks, because a core keeps what the job before
+// wrote. Finish adds pointers in front and the tail.
 class List {
  public:
   explicit List(std::vector<regs::Block> blocks) : blocks_(std::move(blocks)) {
     for (const regs::RegisterInfo& info : r::Registers()) {
       for (const regs::Block block : blocks_) {
-        if (info.block == block && info.banked && info.neutral && info.name != "OPERATION_ENABLE") {
-          words_[info.offset] = regs::MakeWord(*regs::TargetOf(block), *info.neutral, info.offset);
+        if (info.block == block && info.banked && info.name != "OPERATION_ENABLE") {
+          words_[info.offset] =
+              regs::MakeWord(*regs::TargetOf(block), info.neutral.value_or(0), info.offset);
         }
       }
     }

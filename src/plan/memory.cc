@@ -19,18 +19,28 @@ constexpr uint64_t kMaxDeviceBytes = 0xF0000000;
 // When each slot is first written and last used, and whether host steps touch it. Every NPU
 // operation is a moment of its own: the tasks of one job run in order with their writes drained.
 struct Lifetimes {
-  explicit Lifetimes(size_t slots) : first(slots, -1), last(slots, -1), host(slots, false) {}
+  explicit Lifetimes(size_t slots)
+      : first(slots, -1),
+        last(slots, -1),
+        first_step(slots, -1),
+        last_step(slots, -1),
+        host(slots, false) {}
 
   void Use(SlotId slot, bool by_host) {
     if (slot < 0) return;
     const auto s = static_cast<size_t>(slot);
-    if (first[s] < 0) first[s] = now;
+    if (first[s] < 0) {
+      first[s] = now;
+      first_step[s] = step;
+    }
     last[s] = now;
+    last_step[s] = step;
     host[s] = host[s] || by_host;
   }
 
-  int32_t now = 0;
+  int32_t now = 0, step = 0;
   std::vector<int32_t> first, last;
+  std::vector<int32_t> first_step, last_step;  // the same in whole steps
   std::vector<bool> host;
 };
 
@@ -63,7 +73,9 @@ void Visit(const NpuStep& step, Lifetimes* lives) {
 }
 
 // A cube that host steps touch gets a buffer object of its own, because cache maintenance covers
-// whole objects; cubes whose lives do not overlap take turns in one object.
+// whole objects; cubes whose lives do not overlap take turns in one object. Never two of one step:
+// the session marks a job's last output before the job runs, and the input must still be there when
+// a failed job is looked at.
 void PlanShared(const std::vector<size_t>& slots, const Lifetimes& lives,
                 CompiledProgram* program) {
   std::vector<size_t> order = slots;
@@ -75,7 +87,8 @@ void PlanShared(const std::vector<size_t>& slots, const Lifetimes& lives,
     size_t buffer = 0;
     for (; buffer < tenants.size(); ++buffer) {
       const bool free = std::none_of(tenants[buffer].begin(), tenants[buffer].end(), [&](size_t t) {
-        return lives.first[t] <= lives.last[slot] && lives.first[slot] <= lives.last[t];
+        return lives.first_step[t] <= lives.last_step[slot] &&
+               lives.first_step[slot] <= lives.last_step[t];
       });
       if (free) break;
     }
@@ -148,6 +161,7 @@ Status PlanMemory(CompiledProgram* program) {
   Lifetimes lives(program->slots.size());
   for (const Step& step : program->steps) {
     std::visit([&](const auto& s) { Visit(s, &lives); }, step);
+    ++lives.step;
   }
   std::vector<size_t> shared, arena, host;
   for (size_t s = 0; s < program->slots.size(); ++s) {

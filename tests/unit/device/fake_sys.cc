@@ -175,7 +175,9 @@ int FakeSys::Submit(File* file, const uapi::RocketSubmit& submit) {
   if (job_outcome == FakeJob::kDropped) done = now_ns;
   if (job_outcome == FakeJob::kSilentTimeout) done = now_ns + kWatchdogNs;
   if (job_outcome == FakeJob::kNever) done = std::numeric_limits<int64_t>::max();
-  if (job_outcome == FakeJob::kGood || job_outcome == FakeJob::kLostWakeup) Execute(file, job);
+  if (job_outcome == FakeJob::kGood || job_outcome == FakeJob::kLostWakeup) {
+    if (!Execute(file, job) && !ignore_hangs) done = now_ns + kWatchdogNs;
+  }
   for (const uint32_t handle : last_out) {
     if (file->objects.count(handle) == 0) return -ENOENT;
     file->objects[handle]->done_ns = done;
@@ -184,19 +186,27 @@ int FakeSys::Submit(File* file, const uapi::RocketSubmit& submit) {
   return 0;
 }
 
-void FakeSys::Execute(File* file, const uapi::RocketJob& job) {
-  sim::Simulator simulator(sim::SimOptions{});
+bool FakeSys::Execute(File* file, const uapi::RocketJob& job) {
   const bool batched = (job.flags & uapi::kRocketJobBatched) != 0 && honours_batched;
+  bool completed = true;
   const uint32_t kicks = batched ? 1 : job.task_count;
   for (uint32_t k = 0; k < kicks; ++k) {
     uapi::RocketTask task;
     std::memcpy(&task, Pointer<std::byte>(job.tasks) + size_t{k} * job.task_struct_size,
                 sizeof task);
-    (void)simulator.RunKick(file->memory, {.regcmd = task.regcmd,
-                                           .count = task.regcmd_count,
-                                           .task_number = batched ? job.task_count : 1,
-                                           .first_of_job = k == 0});
+    const sim::KickResult result =
+        simulator_.RunKick(file->memory, {.regcmd = task.regcmd,
+                                          .count = task.regcmd_count,
+                                          .task_number = batched ? job.task_count : 1,
+                                          .first_of_job = k == 0});
+    for (const auto& d : result.diagnostics) findings += sim::ToString(d) + "\n";
+    if (result.outcome != sim::Outcome::kComplete) {  // as the kernel after its watchdog
+      findings += std::string(sim::ToString(result.outcome)) + ": " + result.reason + "\n";
+      simulator_.Reset();
+      completed = false;
+    }
   }
+  return completed;
 }
 
 }  // namespace npu::device

@@ -39,6 +39,7 @@ class FakeSys : public RocketSys {
   FakeJob job_outcome = FakeJob::kGood;
   uint32_t longest_job_struct = 48;  // longer ones are EINVAL
   bool honours_batched = true;
+  bool ignore_hangs = false;  // jobs that raise no interrupt are retired all the same
   int64_t job_ns = 1'000'000;
   int64_t now_ns = 5'000'000'000;
   int64_t process = 100;
@@ -60,6 +61,7 @@ class FakeSys : public RocketSys {
   uint32_t last_job_bytes = 0;
   uapi::RocketJob last_job;
   std::vector<uint32_t> last_in, last_out;
+  std::string findings;  // what the simulator had to say about the jobs, a line each
 
  private:
   struct Object {
@@ -82,8 +84,9 @@ class FakeSys : public RocketSys {
   int CloseObject(File* file, uint32_t handle);
   int Prep(File* file, const uapi::RocketPrepBo& prep);
   int Submit(File* file, const uapi::RocketSubmit& submit);
-  void Execute(File* file, const uapi::RocketJob& job);
+  bool Execute(File* file, const uapi::RocketJob& job);
 
+  sim::Simulator simulator_{sim::SimOptions{}};  // the one core, which keeps its registers
   std::map<int, std::unique_ptr<File>> files_;
   std::map<void*, std::shared_ptr<Object>> mappings_;
   std::map<uint32_t, size_t> counts_;

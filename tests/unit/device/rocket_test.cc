@@ -371,6 +371,32 @@ TEST_F(RocketTest, ChainsNeedTheVersionTheParameterAndTheCheck) {
   ExpectNothingLeft();
 }
 
+// A core keeps the registers of the job before: an int32 matrix product, here.
+TEST_F(RocketTest, TheStartUpChecksOweNothingToTheJobBefore) {
+  {
+    const std::shared_ptr<Device> device = MustOpen();
+    Placed golden(golden_, device.get());
+    ASSERT_TRUE(device->Run(golden.job, nullptr).ok());
+  }
+  sys_->nodes[kNode] = {.major = 1, .minor = 1};
+  const std::shared_ptr<Device> device = MustOpen();
+  EXPECT_TRUE(device->info().can_chain) << log_;
+  EXPECT_EQ(sys_->findings, "");
+}
+
+// The simulator's task of the PPU alone computes and raises no interrupt, as mainline may see it.
+TEST_F(RocketTest, APpuTaskThatIsNotSeenToCompleteIsNotOffered) {
+  OpenOptions options = Options();
+  options.probe_ppu = true;
+  const std::shared_ptr<Device> device = *Open(options);
+  EXPECT_FALSE(device->info().completes_ppu);
+  EXPECT_THAT(log_, testing::AllOf(HasSubstr("PPU"), HasSubstr("watchdog")));
+  EXPECT_THAT(sys_->findings, HasSubstr("no completion interrupt"));
+  EXPECT_TRUE(ProveChains(device.get()).code() == ErrorCode::kUnsupported);
+  sys_->ignore_hangs = true;  // a kernel that listens to the PPU
+  EXPECT_TRUE((*Open(options))->info().completes_ppu) << log_;
+}
+
 TEST_F(RocketTest, AChainIsCheckedLinkByLink) {
   sys_->nodes[kNode] = {.major = 1, .minor = 1};
   const JobFile chain = ReadGolden("chain3_i8_kick_32x11x9_128_40");
@@ -404,11 +430,6 @@ TEST_F(RocketTest, AChainIsCheckedLinkByLink) {
 TEST_F(RocketTest, PpuTasksAreProvedOnlyWhenAsked) {
   EXPECT_FALSE(MustOpen()->info().completes_ppu);
   EXPECT_EQ(sys_->count(uapi::kIoctlSubmit), 0u);
-  OpenOptions options = Options();
-  options.probe_ppu = true;
-  sys_->job_outcome = FakeJob::kSilentTimeout;
-  EXPECT_FALSE((*Open(options))->info().completes_ppu);
-  EXPECT_THAT(log_, HasSubstr("PPU"));
 }
 
 TEST_F(RocketTest, ThePoolOpensAFileForEachCoreAndThenShares) {

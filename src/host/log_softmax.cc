@@ -8,6 +8,7 @@
 #include "src/arith/fixed_point.h"
 #include "src/arith/rounding.h"
 #include "src/arith/tflite.h"
+#include "src/base/checked.h"
 #include "src/host/exponentials.h"
 #include "src/host/kernels.h"
 
@@ -34,9 +35,10 @@ class LogSoftmaxKernel final : public Kernel {
     const int32_t max = *std::max_element(from, from + depth_);
     const int32_t log_sum = arith::LogOfAtLeastOne(table_.Sum(from, depth_, max));
     // The difference below which Q5.26 minus the logarithm would overflow.
-    const int32_t floor = arith::MultiplyByQuantizedMultiplier(
-        log_sum + std::numeric_limits<int32_t>::min(), reverse_);
-    const int32_t deepest = std::min(table_.deepest, -floor - 1);
+    const int32_t lowest =
+        Saturate<int32_t>(int64_t{log_sum} + std::numeric_limits<int32_t>::min());
+    const int64_t floor = arith::MultiplyByQuantizedMultiplier(lowest, reverse_);
+    const auto deepest = static_cast<int32_t>(std::min<int64_t>(table_.deepest, -floor - 1));
     for (size_t i = 0; i < depth_; ++i) {
       const int32_t d = max - from[i];
       if (d > deepest) {

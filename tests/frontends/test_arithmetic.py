@@ -183,7 +183,7 @@ class Unary(Case):
         for seed in range(count):
             random = Random(seed)
             dtype = types[seed % len(types)]
-            version = 1 if op in ("RELU_N1_TO_1", "RELU_0_TO_1", "ELU") else 2
+            version = 1 if op in ("RELU_N1_TO_1", "RELU_0_TO_1", "ELU", "HARD_SWISH") else 2
             content = single(op, version, [random.tensor([1, 256], dtype, **fixed.get("given", {}))],
                              random.tensor([1, 256], dtype, **fixed.get("out", {})), op_options)
             with self.subTest(op=op, seed=seed, type=dtype.__name__):
@@ -192,6 +192,40 @@ class Unary(Case):
     def test_rectifiers(self):
         for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"):
             self.random_cases(op, 16, TYPES)
+
+    def test_leaky_relu_tanh_and_logistic(self):
+        self.random_cases("LEAKY_RELU", 16, TYPES, op_options=options("LeakyRelu", alpha=0.13))
+        self.random_cases("TANH", 16, TYPES)
+        for dtype in TYPES:
+            low = np.iinfo(dtype).min
+            fixed = {"scale": 1 / 256, "zero_point": low}
+            self.random_cases("LOGISTIC", 8, (dtype,), out=fixed)
+
+    def test_hard_swish(self):
+        for scale in (0.01, 0.05, 0.125):
+            self.random_cases("HARD_SWISH", 8, TYPES, given={"scale": scale}, out={"scale": scale})
+
+    def test_quantize_between_bytes(self):
+        for seed in range(32):
+            random = Random(seed)
+            source, target = TYPES[seed % 2], TYPES[seed // 2 % 2]
+            content = single("QUANTIZE", 2, [random.tensor([1, 256], source)], random.tensor([1, 256], target))
+            with self.subTest(seed=seed, source=source.__name__, target=target.__name__):
+                self.check(content, [self.bytes_of(source)])
+
+    def test_quantize_from_and_dequantize_to_float(self):
+        for seed in range(16):
+            random = Random(seed)
+            dtype = TYPES[seed % 2]
+            tensor = random.tensor([1, 256], dtype)
+            content = single("QUANTIZE", 1, [Tensor([1, 256], np.float32)], tensor)
+            scale = tensor.quantization.scale[0]
+            values = random.generator.uniform(-200, 200, [1, 256]).astype(np.float32)
+            values[0, ::2] = np.round(values[0, ::2]) + 0.5  # ties, where the scale divides exactly
+            content_back = single("DEQUANTIZE", 2, [tensor], Tensor([1, 256], np.float32))
+            with self.subTest(seed=seed, type=dtype.__name__):
+                self.check(content, [values * scale])
+                self.check(content_back, [self.bytes_of(dtype)])
 
     def test_elu(self):
         # BUILTIN_REF has no ELU.
@@ -399,9 +433,8 @@ class Pools(Case):
         for seed in range(24):
             random = Random(seed)
             dtype = TYPES[seed % 2]
-            height, width, channels, kh, kw, sh, sw = (
-                int(random.generator.integers(*ends)) for ends in ((3, 12), (3, 12), (1, 40), (1, 4), (1, 4), (1, 4), (1, 4))
-            )
+            limits = ((3, 12), (3, 12), (1, 40), (1, 4), (1, 4), (1, 4), (1, 4))
+            height, width, channels, kh, kw, sh, sw = (int(random.generator.integers(*ends)) for ends in limits)
             same = bool(seed // 2 % 2)
             out = [
                 -(-n // s) if same else (n - k) // s + 1 for n, k, s in ((height, kh, sh), (width, kw, sw))

@@ -16,6 +16,8 @@ namespace npu::selftest {
 namespace {
 
 constexpr size_t kWordBytes = sizeof(uint64_t);
+// The first atom of an output cube.
+constexpr uint32_t kCanaryBytes = 16;
 // How a simulated device begins the failure of a job that it does not model.
 constexpr std::string_view kUnimplemented = "unimplemented";
 
@@ -46,8 +48,11 @@ struct Placed {
 
 class Bench {
  public:
-  Bench(device::Device& device, const device::JobFile& file, bool ppu_allowed)
-      : device_(device), file_(file), ppu_allowed_(ppu_allowed) {}
+  Bench(device::Device& device, const device::JobFile& file, const ExecuteOptions& options)
+      : device_(device),
+        file_(file),
+        options_(options),
+        ppu_allowed_(options.any_task || device.info().completes_ppu) {}
 
   Status Allocate() {
     for (const device::JobBuffer& record : file_.buffers) {
@@ -185,6 +190,9 @@ class Bench {
     for (const Placed& p : placed_) {
       const bool output = std::ranges::find(record.out, p.record->id) != record.out.end();
       (output ? job.outputs : job.inputs).push_back(p.buffer.get());
+      if (output && options_.canary && job.canary.bytes == 0) {
+        job.canary = {p.buffer.get(), kGuardBytes, kCanaryBytes};
+      }
     }
     for (const device::TaskRecord& task : record.tasks) {
       const Placed* p = FindOld(task.regcmd);
@@ -230,15 +238,17 @@ class Bench {
 
   device::Device& device_;
   const device::JobFile& file_;
+  const ExecuteOptions options_;
   const bool ppu_allowed_;
   std::vector<Placed> placed_;
 };
 
 }  // namespace
 
-Execution Execute(device::Device& device, const device::JobFile& file, bool any_task) {
+Execution Execute(device::Device& device, const device::JobFile& file,
+                  const ExecuteOptions& options) {
   Execution out;
-  Bench bench(device, file, any_task || device.info().completes_ppu);
+  Bench bench(device, file, options);
   out.status = bench.Allocate();
   if (out.status.ok()) bench.Run(&out);
   return out;

@@ -38,12 +38,20 @@ struct Execution {
 inline constexpr uint32_t kGuardBytes = 4096;
 inline constexpr std::byte kGuardByte{0xC3};
 
+struct ExecuteOptions {
+  bool any_task = false;  // also tasks that the device may not see complete
+  // Let the device mark the first bytes of the first output: a kernel reports a job that it ended
+  // or dropped as done. Only for programs that write them if they run at all.
+  bool canary = false;
+};
+
 // Runs all submissions in order, until one fails. The file has passed ValidateJobFile. Addresses in
 // the lists are found by register: the address fields whose value lies in a buffer of the file.
 //
 // A list that starts only the PPU is not run on a device that is not known to see it complete
-// (kernel-interfaces A.12), unless `any_task`.
-Execution Execute(device::Device& device, const device::JobFile& file, bool any_task = false);
+// (kernel-interfaces A.12), unless options.any_task.
+Execution Execute(device::Device& device, const device::JobFile& file,
+                  const ExecuteOptions& options = {});
 
 }  // namespace npu::selftest
 

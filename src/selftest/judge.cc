@@ -133,6 +133,12 @@ Comparison CompareAll(const device::JobFile& file, const Execution& found,
   return comparison;
 }
 
+// A kernel reports a job that it ended or dropped as done (kernel-interfaces A.12).
+bool NothingWritten(const Execution& found) {
+  return std::ranges::all_of(found.submissions,
+                             [](const Submission& s) { return s.before == s.after; });
+}
+
 }  // namespace
 
 std::string_view ToString(Verdict verdict) {
@@ -156,6 +162,8 @@ CaseResult Judge(const device::JobFile& file, const Execution& found, const Exec
   result.differing = comparison.differing;
   if (!found.status.ok()) {
     result.reason = found.status.message();
+  } else if (comparison.differing != 0 && NothingWritten(found)) {
+    result.reason = "the job was reported done, but nothing was written";
   } else if (comparison.differing != 0) {
     result.reason = fmt::format("{} of {} bytes differ; {}", comparison.differing,
                                 comparison.compared, comparison.first);

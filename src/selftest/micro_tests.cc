@@ -33,8 +33,8 @@ MicroResult RunMicroTest(const MicroTest& test, const MicroContext& context, dev
     return result;
   }
   for (const device::JobFile& file : *files) {
-    const Execution assumed = Execute(reference, file, true);
-    const Execution found = Execute(device, file, test.hangs);
+    const Execution assumed = Execute(reference, file, {.any_task = true});
+    const Execution found = Execute(device, file, {.any_task = test.hangs, .canary = test.hangs});
     if (!found.skipped.empty() || !found.modelled || !assumed.modelled) {
       result.answer = Answer::kNotRun;
       result.text = !found.skipped.empty() ? found.skipped : "the simulator does not model it";

@@ -30,6 +30,8 @@ struct MicroTest {
   std::string_view assumed;  // the answer the code builds on
   // Assumed to run into the kernel's timeout: asked on a board only where that is allowed.
   bool hangs = false;
+  // Needs a core on which nothing ran since its reset: only a simulator in this process has one.
+  bool fresh_core = false;
   // The programs; kNotFound when it needs a golden case that is not there.
   Result<std::vector<device::JobFile>> (*build)(const MicroContext& context) = nullptr;
 };

@@ -69,6 +69,14 @@ class Runner {
     const Execution expected = Execute(*reference_, file);
     const bool usable = expected.status.ok() && expected.skipped.empty() && expected.modelled;
     CaseResult result;
+    if (!expected.modelled && device_->info().simulated) {
+      result.verdict = Verdict::kSkip;
+      result.reason = expected.status.message();
+      result.name = file.name;
+      result.source = source;
+      report_.cases.push_back(std::move(result));
+      return;
+    }
     // Without a recorded expectation and without a model there is nothing to compare with.
     if (!usable && file.submits[0].checks.empty()) {
       result.reason = "the simulator fails it: " + expected.status.message();
@@ -144,6 +152,11 @@ class Runner {
       if (test.hangs && !options_.allow_hangs && !device_->info().simulated) {
         report_.answers.push_back(
             {std::string(test.id), Answer::kNotRun, "may hang the NPU: --allow-hangs"});
+        continue;
+      }
+      if (test.fresh_core && device_->info().provider != reference_->info().provider) {
+        report_.answers.push_back({std::string(test.id), Answer::kNotRun,
+                                   "needs a core that nothing used since its reset"});
         continue;
       }
       // Programs that silicon completes with wrong data must not count as failures here, and some

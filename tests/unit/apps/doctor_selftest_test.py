@@ -74,6 +74,33 @@ class SelfTest(unittest.TestCase):
         self.assertEqual(report["failed"], 0)
         self.assertEqual({answer["answer"] for answer in report["answers"]}, {"as assumed"})
 
+    def through_the_kernel(self, version, **variables):
+        found = through_shim("selftest", "--device", "rocket", "--json", "-", "--runs", "20", version=version,
+                             **variables)
+        report = json.loads(found.stdout)
+        return found, report, {step["id"]: step["verdict"] for step in report["steps"]}
+
+    def test_the_kernel_driver_is_healthy_through_the_shim(self):
+        if SHIM == "-":
+            return
+        for version in ("0.0", "1.1", "1.5"):
+            found, report, steps = self.through_the_kernel(version)
+            self.assertEqual(found.returncode, 0, found.stdout + found.stderr)
+            self.assertGreaterEqual(report["passed"], 80)
+            self.assertEqual(report["failed"], 0)
+            self.assertEqual(steps["S6"], "skipped" if version == "0.0" else "passed")
+            self.assertEqual(steps["S5"], "passed")
+            # What an earlier job left in the core's registers must not fool the driver's own check.
+            self.assertNotIn("are not used", found.stderr)
+
+    def test_the_doctor_takes_its_findings(self):
+        if SHIM == "-":
+            return
+        found = json.loads(through_shim("doctor", "--selftest", "--json", version="1.1").stdout)
+        verdicts = {check["id"]: check["verdict"] for check in found["checks"]}
+        self.assertEqual([verdicts[f"S{i}"] for i in range(1, 8)], ["pass"] * 7)
+        self.assertEqual(found["summary"].split(". ")[-1], "device=auto uses this NPU.")
+
     def test_a_report_is_written_beside_the_text(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "board.json"

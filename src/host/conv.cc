@@ -9,6 +9,7 @@
 #include "src/host/conv_sums.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
+#include "src/host/per_image.h"
 
 namespace npu::host {
 namespace {
@@ -130,17 +131,19 @@ class RequantizeKernel final : public Kernel {
 KernelResult MakeConv2d(const ir::Graph& graph, const ir::Node& node) {
   const ConvGeometry geometry = GeometryOf(graph, node);
   const auto& params = std::get<ir::Conv2dParams>(node.params);
-  return KernelResult(std::make_unique<ConvKernel<ConvSums>>(
-      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
-      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+  return PerImage(graph, node,
+                  std::make_unique<ConvKernel<ConvSums>>(
+                      ConvSums(geometry, ConstantInt8(graph.input(node, 1))),
+                      MakeOutputStage(graph, node, geometry.oc, params.activation)));
 }
 
 KernelResult MakeDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
   const ConvGeometry geometry = GeometryOf(graph, node);
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
-  return KernelResult(std::make_unique<ConvKernel<DepthwiseSums>>(
-      DepthwiseSums(geometry, ConstantInt8(graph.input(node, 1))),
-      MakeOutputStage(graph, node, geometry.oc, params.activation)));
+  return PerImage(graph, node,
+                  std::make_unique<ConvKernel<DepthwiseSums>>(
+                      DepthwiseSums(geometry, ConstantInt8(graph.input(node, 1))),
+                      MakeOutputStage(graph, node, geometry.oc, params.activation)));
 }
 
 KernelResult MakeFullyConnected(const ir::Graph& graph, const ir::Node& node) {

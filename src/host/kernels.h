@@ -32,12 +32,17 @@ KernelResult MakeLogSoftmax(const ir::Graph& graph, const ir::Node& node);      
 KernelResult MakeReduce(const ir::Graph& graph, const ir::Node& node);           // 4.17
 KernelResult MakeL2Normalization(const ir::Graph& graph, const ir::Node& node);  // 4.19
 KernelResult MakeMean(const ir::Graph& graph, const ir::Node& node);             // 4.17 B
-KernelResult MakeResizeBilinearUint8(const ir::Graph& graph, const ir::Node& node);
-KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);  // 4.18
-KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node);         // 4.21
-KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);             // 4.21
-KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);        // 4.23
-KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);      // 4.23
+KernelResult MakeResizeBilinear(const ir::Graph& graph, const ir::Node& node);   // 4.18
+KernelResult MakeReshape(const ir::Graph& graph, const ir::Node& node);          // 4.21
+KernelResult MakePad(const ir::Graph& graph, const ir::Node& node);              // 4.21
+KernelResult MakeMirrorPad(const ir::Graph& graph, const ir::Node& node);
+KernelResult MakeTranspose(const ir::Graph& graph, const ir::Node& node);      // 4.21
+KernelResult MakeSlice(const ir::Graph& graph, const ir::Node& node);          // 4.21
+KernelResult MakeStridedSlice(const ir::Graph& graph, const ir::Node& node);   // 4.21
+KernelResult MakeSplit(const ir::Graph& graph, const ir::Node& node);          // 4.21
+KernelResult MakeResizeNearest(const ir::Graph& graph, const ir::Node& node);  // 4.18
+KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);       // 4.23
+KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);     // 4.23
 
 // Finishes a CONV_2D, FULLY_CONNECTED or DEPTHWISE_CONV_2D (as a convolution) whose raw sums the NPU computed: input 0 is the int32 sums
 // of x * w (zero point not subtracted, padded taps carrying it), of the output's extents; output 0

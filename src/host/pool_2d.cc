@@ -7,6 +7,7 @@
 #include "src/host/image.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
+#include "src/host/per_image.h"
 #include "src/ir/window.h"
 
 namespace npu::host {
@@ -143,10 +144,10 @@ KernelResult MakePool2d(const ir::Graph& graph, const ir::Node& node) {
   const PoolGeometry geometry = GeometryOf(graph, node);
   const arith::QuantizedRange clamp = ActivationClamp(params.activation, graph.output(node).type);
   if (params.kind == ir::PoolKind::kMax) {
-    return KernelResult(std::make_unique<MaxPoolKernel>(geometry, clamp));
+    return PerImage(graph, node, std::make_unique<MaxPoolKernel>(geometry, clamp));
   }
   const int32_t rebase = graph.output(node).type.rebased_uint8 ? 128 : 0;
-  return KernelResult(std::make_unique<AveragePoolKernel>(geometry, clamp, rebase));
+  return PerImage(graph, node, std::make_unique<AveragePoolKernel>(geometry, clamp, rebase));
 }
 
 }  // namespace npu::host

@@ -12,6 +12,7 @@
 #include "src/host/conv_sums.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
+#include "src/host/per_image.h"
 #include "src/ir/window.h"
 
 namespace npu::host {
@@ -167,9 +168,10 @@ KernelResult MakeTransposeConv(const ir::Graph& graph, const ir::Node& node) {
       phases.push_back({y, x, ConvSums(g, PhaseWeights(filter, y, x, sh, sw))});
     }
   }
-  return KernelResult(std::make_unique<TransposeConvKernel>(
-      std::move(phases), from, to, sh, sw,
-      MakeOutputStage(graph, operands, to.c, params.activation)));
+  return PerImage(graph, node,
+                  std::make_unique<TransposeConvKernel>(
+                      std::move(phases), from, to, sh, sw,
+                      MakeOutputStage(graph, operands, to.c, params.activation)));
 }
 
 }  // namespace npu::host

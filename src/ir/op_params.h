@@ -75,10 +75,43 @@ struct ConcatenationParams {
   int32_t axis = 0;
 };
 
-// RESHAPE: the output tensor's type carries the final shape.
-struct ReshapeParams {};
-// PAD: input 1 is the constant [rank,2] paddings.
-struct PadParams {};
+// RESHAPE, SQUEEZE, EXPAND_DIMS: the output tensor's type carries the final shape.
+enum class ReshapeKind : uint8_t { kReshape, kSqueeze, kExpandDims };
+struct ReshapeParams {
+  ReshapeKind kind = ReshapeKind::kReshape;
+};
+
+// PAD: input 1 is the constant [rank,2] paddings; PADV2: also input 2, the constant fill.
+enum class PadKind : uint8_t { kPad, kPadV2 };
+struct PadParams {
+  PadKind kind = PadKind::kPad;
+};
+
+// MIRROR_PAD: input 1 is the constant [rank,2] paddings. SYMMETRIC repeats the border, REFLECT not.
+struct MirrorPadParams {
+  bool symmetric = false;
+};
+
+// TRANSPOSE: input 1 is the constant permutation.
+struct TransposeParams {};
+
+// SLICE: inputs x, begin, size (constants).
+struct SliceParams {};
+
+// STRIDED_SLICE: inputs x, begin, end, strides (constants). Bit i of a mask belongs to entry i of
+// these vectors.
+struct StridedSliceParams {
+  uint32_t begin_mask = 0, end_mask = 0;
+  uint32_t ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0;
+  bool offset = false;  // end counts from begin
+};
+
+// SPLIT: inputs axis (constant), x. SPLIT_V: inputs x, sizes (constant), axis (constant). One
+// output for each part.
+enum class SplitKind : uint8_t { kSplit, kSplitV };
+struct SplitParams {
+  SplitKind kind = SplitKind::kSplit;
+};
 
 enum class UnaryKind : uint8_t {
   kRelu,
@@ -116,6 +149,12 @@ struct ResizeBilinearParams {
   bool half_pixel_centers = false;
 };
 
+// RESIZE_NEAREST_NEIGHBOR: input 1 is the constant {OH, OW}.
+struct ResizeNearestParams {
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+};
+
 struct QuantizeParams {};
 struct DequantizeParams {};
 
@@ -123,8 +162,9 @@ using OpParams =
     std::variant<Conv2dParams, DepthwiseConv2dParams, FullyConnectedParams, BinaryParams,
                  Pool2dParams, MeanParams, ConcatenationParams, ReshapeParams, PadParams,
                  UnaryParams, SoftmaxParams, ResizeBilinearParams, QuantizeParams, DequantizeParams,
-                 PreluParams, ReduceParams, LogSoftmaxParams, L2NormalizationParams,
-                 TransposeConvParams>;
+                 MirrorPadParams, TransposeParams, SliceParams, StridedSliceParams, SplitParams,
+                 ResizeNearestParams, PreluParams, ReduceParams, LogSoftmaxParams,
+                 L2NormalizationParams, TransposeConvParams>;
 
 }  // namespace npu::ir
 

@@ -33,8 +33,30 @@ struct NameOf {
   }
   std::string_view operator()(const MeanParams&) const { return "MEAN"; }
   std::string_view operator()(const ConcatenationParams&) const { return "CONCATENATION"; }
-  std::string_view operator()(const ReshapeParams&) const { return "RESHAPE"; }
-  std::string_view operator()(const PadParams&) const { return "PAD"; }
+  std::string_view operator()(const ReshapeParams& params) const {
+    switch (params.kind) {
+      case ReshapeKind::kReshape:
+        return "RESHAPE";
+      case ReshapeKind::kSqueeze:
+        return "SQUEEZE";
+      case ReshapeKind::kExpandDims:
+        return "EXPAND_DIMS";
+    }
+    return "?";
+  }
+  std::string_view operator()(const PadParams& params) const {
+    return params.kind == PadKind::kPad ? "PAD" : "PADV2";
+  }
+  std::string_view operator()(const MirrorPadParams&) const { return "MIRROR_PAD"; }
+  std::string_view operator()(const TransposeParams&) const { return "TRANSPOSE"; }
+  std::string_view operator()(const SliceParams&) const { return "SLICE"; }
+  std::string_view operator()(const StridedSliceParams&) const { return "STRIDED_SLICE"; }
+  std::string_view operator()(const SplitParams& params) const {
+    return params.kind == SplitKind::kSplit ? "SPLIT" : "SPLIT_V";
+  }
+  std::string_view operator()(const ResizeNearestParams&) const {
+    return "RESIZE_NEAREST_NEIGHBOR";
+  }
   std::string_view operator()(const UnaryParams& params) const {
     switch (params.kind) {
       case UnaryKind::kRelu:

@@ -63,6 +63,7 @@ Status CheckOperands(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
+// Claims ADD, SUB, MUL: broadcasting up to rank 6; one operand may be constant
 Status CheckBinary(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckOperands(graph, node));
   const auto [a, b, out] = ScalesOf(graph, node);
@@ -73,6 +74,7 @@ Status CheckBinary(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultiplier(twice_max / static_cast<double>(static_cast<float>(1 << 20) * out));
 }
 
+// Claims DIV: uint8; as ADD; the ratio of the scales within 2^-20 to 2^22
 Status CheckDiv(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckOperands(graph, node));
   const auto [a, b, out] = ScalesOf(graph, node);
@@ -83,10 +85,12 @@ Status CheckDiv(const ir::Graph& graph, const ir::Node& node) {
 }
 
 // TFLite compares stored integers, whatever the scales are.
+// Claims MAXIMUM, MINIMUM: as ADD; stored integers are compared, as TensorFlow Lite does
 Status CheckMaximumMinimum(const ir::Graph& graph, const ir::Node& node) {
   return CheckOperands(graph, node);
 }
 
+// Claims PRELU: constant slope that broadcasts to the input
 Status CheckPrelu(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 2));
   NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));

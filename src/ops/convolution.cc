@@ -84,8 +84,8 @@ Status CheckGeometry(const ir::Graph& graph, const ir::Node& node, const Params&
       ir::ComputeAxisWindow(in[2], filter[2], params.sw, params.dw, params.padding);
   if (rows.out != out[1] || columns.out != out[2] || out[3] != channels) {
     return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("output {} where [1,{},{},{}] follows", out.ToString(), rows.out,
-                                   columns.out, channels));
+                       fmt::format("output {} where [{},{},{},{}] follows", out.ToString(), in[0],
+                                   rows.out, columns.out, channels));
   }
   return OkStatus();
 }
@@ -94,8 +94,7 @@ Status CheckConvTensors(const ir::Graph& graph, const ir::Node& node, int32_t fi
   NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 3));
   NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));
   NPU_RETURN_IF_ERROR(CheckInt8(graph.output(node).type));
-  NPU_RETURN_IF_ERROR(CheckImage(graph.input(node, 0).type));
-  NPU_RETURN_IF_ERROR(CheckImage(graph.output(node).type));
+  NPU_RETURN_IF_ERROR(CheckImages(graph.input(node, 0).type, graph.output(node).type));
   return CheckFilter(graph.input(node, 1), 4, filter_axis);
 }
 
@@ -166,6 +165,10 @@ void SetGeometry(const host::ConvGeometry& g, encode::ConvProblem& p) {
 
 }  // namespace
 
+// Claims CONV_2D: one group; constant filter: int8 symmetric, per tensor or per output channel,
+// uint8 with one scale and any zero point; constant int32 bias or none; SAME or VALID; NONE, RELU,
+// RELU6, RELU_N1_TO_1; batches on the host
+// On the NPU CONV_2D: int8 in and out, or int32 sums with host requantization
 Status CheckConv2d(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConvTensors(graph, node, 0));
   const Shape& in = graph.input(node, 0).type.shape;
@@ -181,6 +184,9 @@ Status CheckConv2d(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultipliers(graph, node, filter[0]);
 }
 
+// Claims DEPTHWISE_CONV_2D: as CONV_2D; multiplier 1 under `exact` on the host
+// On the NPU DEPTHWISE_CONV_2D: int8 in and out; a channel multiplier on up to 32 channels as a
+// convolution
 Status CheckDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConvTensors(graph, node, 3));
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
@@ -196,6 +202,9 @@ Status CheckDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultipliers(graph, node, filter[3]);
 }
 
+// Claims FULLY_CONNECTED: constant filter and bias; any rank whose elements are a multiple of the
+// filter's columns
+// On the NPU FULLY_CONNECTED: as CONV_2D
 Status CheckFullyConnected(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 3));
   NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));
@@ -216,6 +225,8 @@ Status CheckFullyConnected(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultipliers(graph, node, filter[0]);
 }
 
+// Claims TRANSPOSE_CONV: constant output shape; filter, bias and activation as CONV_2D; strides up
+// to 16
 Status CheckTransposeConv(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 3, 4));
   const auto& params = std::get<ir::TransposeConvParams>(node.params);

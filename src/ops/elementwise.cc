@@ -110,6 +110,11 @@ Status CheckConversion(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
+// Claims RELU, RELU_N1_TO_1, RELU6, RELU_0_TO_1, LEAKY_RELU, TANH, HARD_SWISH: any shape
+// Claims LOGISTIC: any shape; output scale 1/256, zero point -128 (uint8: 0)
+// Claims ELU, ABS: int8; any shape
+// Claims EXP: int8; any shape; no result beyond 2^30 counts
+// Claims RSQRT: int8 with zero point -128 (TensorFlow Lite fails on negative values); any shape
 Status CheckUnary(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConversion(graph, node));
   const ir::TensorType& in = graph.input(node, 0).type;
@@ -121,6 +126,7 @@ Status CheckUnary(const ir::Graph& graph, const ir::Node& node) {
   return CheckUnaryScales(params, in, out);
 }
 
+// Claims QUANTIZE: float32, int8 or uint8 to int8 or uint8
 Status CheckQuantize(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConversion(graph, node));
   const ir::TensorType& in = graph.input(node, 0).type;
@@ -131,6 +137,7 @@ Status CheckQuantize(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultiplier(static_cast<double>(in.quant.scale()) / out.quant.scale());
 }
 
+// Claims DEQUANTIZE: int8 or uint8 to float32
 Status CheckDequantize(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckConversion(graph, node));
   NPU_RETURN_IF_ERROR(CheckQuantizedByte(graph.input(node, 0).type));

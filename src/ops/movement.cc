@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of RESHAPE, PAD, CONCATENATION and RESIZE_BILINEAR. Source:
-// tflite-delegate 4.9, 4.18, 4.21.
+// Rules of RESHAPE, SQUEEZE, EXPAND_DIMS, TRANSPOSE and CONCATENATION. Source: tflite-delegate 4.9,
+// 4.21.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,14 +10,6 @@
 
 namespace npu::ops {
 namespace {
-
-constexpr size_t kMaxPadRank = 5;
-
-Status CheckMove(const ir::Graph& graph, const ir::Node& node) {
-  NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));
-  NPU_RETURN_IF_ERROR(CheckInt8(graph.output(node).type));
-  return CheckSameQuantization(graph.input(node, 0).type, graph.output(node).type);
-}
 
 Status CheckPart(const ir::TensorType& part, const ir::TensorType& out, size_t axis) {
   NPU_RETURN_IF_ERROR(CheckInt8(part));
@@ -34,9 +26,10 @@ Status CheckPart(const ir::TensorType& part, const ir::TensorType& out, size_t a
 
 }  // namespace
 
+// Claims RESHAPE, SQUEEZE, EXPAND_DIMS: any rank up to 8; equal quantization
 Status CheckReshape(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 1, 2));
-  NPU_RETURN_IF_ERROR(CheckMove(graph, node));
+  NPU_RETURN_IF_ERROR(CheckMove(graph, node, 0));
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& out = graph.output(node).type.shape;
   if (in.elements() == out.elements()) return OkStatus();
@@ -44,28 +37,8 @@ Status CheckReshape(const ir::Graph& graph, const ir::Node& node) {
                      fmt::format("{} to {}", in.ToString(), out.ToString()));
 }
 
-Status CheckPad(const ir::Graph& graph, const ir::Node& node) {
-  NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 2));
-  NPU_RETURN_IF_ERROR(CheckMove(graph, node));
-  const Shape& in = graph.input(node, 0).type.shape;
-  const Shape& out = graph.output(node).type.shape;
-  if (in.rank() < 1 || in.rank() > kMaxPadRank || out.rank() != in.rank()) {
-    return Unsupported(Reason::kShapeRank, in.ToString());
-  }
-  NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> paddings, ConstantIntegers(graph, node, 1));
-  if (paddings.size() != 2 * in.rank() ||
-      std::any_of(paddings.begin(), paddings.end(), [](int32_t p) { return p < 0; })) {
-    return Unsupported(Reason::kPadAmount, fmt::format("{} entries", paddings.size()));
-  }
-  for (size_t i = 0; i < in.rank(); ++i) {
-    if (int64_t{in[i]} + paddings[2 * i] + paddings[2 * i + 1] != out[i]) {
-      return Unsupported(Reason::kShapeMismatch,
-                         fmt::format("axis {} of {} to {}", i, in.ToString(), out.ToString()));
-    }
-  }
-  return OkStatus();
-}
-
+// Claims CONCATENATION: any axis; equal quantization of all inputs and the output (uint8: any, as
+// TensorFlow Lite rescales)
 Status CheckConcatenation(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(
       CheckCounts(node, std::max<size_t>(node.inputs.size(), 1), node.inputs.size()));
@@ -92,24 +65,31 @@ Status CheckConcatenation(const ir::Graph& graph, const ir::Node& node) {
   return OkStatus();
 }
 
-Status CheckResizeBilinear(const ir::Graph& graph, const ir::Node& node) {
+// Claims TRANSPOSE: any constant permutation; equal quantization
+Status CheckTranspose(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 2, 2));
-  NPU_RETURN_IF_ERROR(CheckMove(graph, node));
-  const ir::TensorType& in = graph.input(node, 0).type;
-  const ir::TensorType& out = graph.output(node).type;
-  NPU_RETURN_IF_ERROR(CheckImage(in));
-  NPU_RETURN_IF_ERROR(CheckImage(out));
-  const auto& params = std::get<ir::ResizeBilinearParams>(node.params);
-  if (params.align_corners && params.half_pixel_centers) {
-    return Unsupported(Reason::kResizeFlags);
+  NPU_RETURN_IF_ERROR(CheckMove(graph, node, 0));
+  const Shape& in = graph.input(node, 0).type.shape;
+  const Shape& out = graph.output(node).type.shape;
+  NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> entries, ConstantIntegers(graph, node, 1));
+  const auto rank = static_cast<int32_t>(in.rank());
+  std::vector<bool> seen(in.rank());
+  bool once = entries.size() == in.rank();
+  for (size_t i = 0; once && i < entries.size(); ++i) {
+    const int32_t entry = entries[i] < 0 ? entries[i] + rank : entries[i];
+    once = entry >= 0 && entry < rank && !seen[static_cast<size_t>(entry)];
+    if (once) seen[static_cast<size_t>(entry)] = true;
   }
-  NPU_ASSIGN_OR_RETURN(const std::vector<int32_t> size, ConstantIntegers(graph, node, 1));
-  if (size.size() != 2 || size[0] != out.shape[1] || size[1] != out.shape[2] ||
-      in.shape[3] != out.shape[3]) {
-    return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("{} to {}", in.shape.ToString(), out.shape.ToString()));
+  if (!once) {
+    return Unsupported(Reason::kTransposePermutation, fmt::format("{} entries", entries.size()));
   }
-  return OkStatus();
+  bool fits = out.rank() == in.rank();
+  for (size_t i = 0; fits && i < out.rank(); ++i) {
+    fits = out[i] == in[static_cast<size_t>(entries[i] < 0 ? entries[i] + rank : entries[i])];
+  }
+  if (fits) return OkStatus();
+  return Unsupported(Reason::kShapeMismatch,
+                     fmt::format("{} to {}", in.ToString(), out.ToString()));
 }
 
 }  // namespace npu::ops

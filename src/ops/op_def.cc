@@ -27,6 +27,10 @@ template <CheckFn kCheck, LowerFn kLower>
 LowerResult CheckedLower(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
                          bool exact) {
   NPU_RETURN_IF_ERROR(kCheck(graph, node));
+  // A batch of images is none of the NPU's; FULLY_CONNECTED sees its input as rows.
+  if (!std::holds_alternative<ir::FullyConnectedParams>(node.params)) {
+    NPU_RETURN_IF_ERROR(CheckOneImage(graph, node));
+  }
   return kLower(graph, node, profile, exact);
 }
 

@@ -20,14 +20,16 @@ constexpr int64_t kMaxNpuWindow = 92;
 
 }  // namespace
 
+// Claims AVERAGE_POOL_2D, MAX_POOL_2D: equal input and output quantization; SAME or VALID; batches
+// on the host
+// On the NPU AVERAGE_POOL_2D: VALID windows of 2 to 92 elements
 Status CheckPool2d(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckCounts(node, 1, 1));
   NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, 0));
   const ir::TensorType& in = graph.input(node, 0).type;
   const ir::TensorType& out = graph.output(node).type;
   NPU_RETURN_IF_ERROR(CheckInt8(out));
-  NPU_RETURN_IF_ERROR(CheckImage(in));
-  NPU_RETURN_IF_ERROR(CheckImage(out));
+  NPU_RETURN_IF_ERROR(CheckImages(in, out));
   const auto& params = std::get<ir::Pool2dParams>(node.params);
   if (params.kh < 1 || params.kw < 1 || int64_t{params.kh} * params.kw > kMaxSummed ||
       params.sh < 1 || params.sw < 1 || params.sh > kMaxStride || params.sw > kMaxStride) {
@@ -38,8 +40,8 @@ Status CheckPool2d(const ir::Graph& graph, const ir::Node& node) {
   const auto columns = ir::ComputeAxisWindow(in.shape[2], params.kw, params.sw, 1, params.padding);
   if (rows.out != out.shape[1] || columns.out != out.shape[2] || in.shape[3] != out.shape[3]) {
     return Unsupported(Reason::kShapeMismatch,
-                       fmt::format("output {} where [1,{},{},{}] follows", out.shape.ToString(),
-                                   rows.out, columns.out, in.shape[3]));
+                       fmt::format("output {} where [{},{},{},{}] follows", out.shape.ToString(),
+                                   in.shape[0], rows.out, columns.out, in.shape[3]));
   }
   return CheckSameQuantization(in, out);
 }

@@ -63,6 +63,8 @@ Status CheckReducedShape(const ir::Graph& graph, const ir::Node& node, bool keep
 
 }  // namespace
 
+// Claims MEAN: any constant int32 axes; at most 2^23 elements to one
+// On the NPU MEAN: over height and width of one image
 Status CheckMean(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(
       CheckReducedShape(graph, node, std::get<ir::MeanParams>(node.params).keep_dims));
@@ -70,6 +72,8 @@ Status CheckMean(const ir::Graph& graph, const ir::Node& node) {
                          graph.output(node).type.quant.scale());
 }
 
+// Claims SUM: as MEAN, uint8 (the reference kernel of TensorFlow Lite misreads int8)
+// Claims REDUCE_MAX, REDUCE_MIN: as MEAN; equal input and output quantization
 Status CheckReduce(const ir::Graph& graph, const ir::Node& node) {
   const auto& params = std::get<ir::ReduceParams>(node.params);
   NPU_RETURN_IF_ERROR(CheckReducedShape(graph, node, params.keep_dims));

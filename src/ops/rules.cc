@@ -10,13 +10,25 @@
 
 namespace npu::ops {
 
-Status CheckCounts(const ir::Node& node, size_t min, size_t max) {
-  const size_t inputs = node.inputs.size();
-  bool present = inputs >= min && inputs <= max && node.outputs.size() == 1;
-  for (size_t i = 0; present && i < min; ++i) present = node.inputs[i] != ir::kNoValue;
-  if (present) return OkStatus();
+namespace {
+
+Status BadCounts(const ir::Node& node) {
   return Unsupported(Reason::kOperandCount,
-                     fmt::format("{} inputs, {} outputs", inputs, node.outputs.size()));
+                     fmt::format("{} inputs, {} outputs", node.inputs.size(), node.outputs.size()));
+}
+
+}  // namespace
+
+Status CheckInputs(const ir::Node& node, size_t min, size_t max) {
+  const size_t inputs = node.inputs.size();
+  bool present = inputs >= min && inputs <= max && !node.outputs.empty();
+  for (size_t i = 0; present && i < min; ++i) present = node.inputs[i] != ir::kNoValue;
+  return present ? OkStatus() : BadCounts(node);
+}
+
+Status CheckCounts(const ir::Node& node, size_t min, size_t max) {
+  if (node.outputs.size() != 1) return BadCounts(node);
+  return CheckInputs(node, min, max);
 }
 
 Status CheckInt8(const ir::TensorType& type) {
@@ -34,9 +46,34 @@ Status CheckInt8Input(const ir::Graph& graph, const ir::Node& node, size_t i) {
   return OkStatus();
 }
 
-Status CheckImage(const ir::TensorType& type) {
-  if (type.shape.rank() != 4) return Unsupported(Reason::kShapeRank, type.shape.ToString());
-  if (type.shape[0] != 1) return Unsupported(Reason::kShapeBatch, type.shape.ToString());
+Status CheckImages(const ir::TensorType& in, const ir::TensorType& out) {
+  if (in.shape.rank() != 4) return Unsupported(Reason::kShapeRank, in.shape.ToString());
+  if (out.shape.rank() != 4) return Unsupported(Reason::kShapeRank, out.shape.ToString());
+  if (in.shape[0] == out.shape[0]) return OkStatus();
+  return Unsupported(Reason::kShapeMismatch,
+                     fmt::format("{} to {}", in.shape.ToString(), out.shape.ToString()));
+}
+
+Status CheckOneImage(const ir::Graph& graph, const ir::Node& node) {
+  const auto check = [&](ir::ValueId id) -> Status {
+    const Shape& shape = graph.type(id).shape;
+    if (shape.rank() != 4 || shape[0] == 1) return OkStatus();
+    return Unsupported(Reason::kShapeBatch, shape.ToString());
+  };
+  for (const ir::ValueId id : node.inputs) {
+    if (id == ir::kNoValue || graph.value(id).is_constant()) continue;
+    NPU_RETURN_IF_ERROR(check(id));
+  }
+  for (const ir::ValueId id : node.outputs) NPU_RETURN_IF_ERROR(check(id));
+  return OkStatus();
+}
+
+Status CheckMove(const ir::Graph& graph, const ir::Node& node, size_t i) {
+  NPU_RETURN_IF_ERROR(CheckInt8Input(graph, node, i));
+  for (const ir::ValueId id : node.outputs) {
+    NPU_RETURN_IF_ERROR(CheckInt8(graph.type(id)));
+    NPU_RETURN_IF_ERROR(CheckSameQuantization(graph.input(node, i).type, graph.type(id)));
+  }
   return OkStatus();
 }
 

@@ -31,9 +31,15 @@ Status CheckMean(const ir::Graph& graph, const ir::Node& node);
 Status CheckConcatenation(const ir::Graph& graph, const ir::Node& node);
 Status CheckReshape(const ir::Graph& graph, const ir::Node& node);
 Status CheckPad(const ir::Graph& graph, const ir::Node& node);
+Status CheckMirrorPad(const ir::Graph& graph, const ir::Node& node);
+Status CheckTranspose(const ir::Graph& graph, const ir::Node& node);
+Status CheckSlice(const ir::Graph& graph, const ir::Node& node);
+Status CheckStridedSlice(const ir::Graph& graph, const ir::Node& node);
+Status CheckSplit(const ir::Graph& graph, const ir::Node& node);
 Status CheckUnary(const ir::Graph& graph, const ir::Node& node);
 Status CheckSoftmax(const ir::Graph& graph, const ir::Node& node);
 Status CheckResizeBilinear(const ir::Graph& graph, const ir::Node& node);
+Status CheckResizeNearest(const ir::Graph& graph, const ir::Node& node);
 Status CheckQuantize(const ir::Graph& graph, const ir::Node& node);
 Status CheckDequantize(const ir::Graph& graph, const ir::Node& node);
 
@@ -52,16 +58,23 @@ LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::
 
 // Shared checks. `i` counts the node's inputs.
 
-// One output and between `min` and `max` inputs, the first `min` of them present.
+// Between `min` and `max` inputs, the first `min` of them present, and one output.
 Status CheckCounts(const ir::Node& node, size_t min, size_t max);
+// The same with any number of outputs from one on.
+Status CheckInputs(const ir::Node& node, size_t min, size_t max);
 // int8, not empty, quantized per tensor.
 Status CheckInt8(const ir::TensorType& type);
 // The same for a run-time input.
 Status CheckInt8Input(const ir::Graph& graph, const ir::Node& node, size_t i);
-// [1,H,W,C].
-Status CheckImage(const ir::TensorType& type);
+// [N,H,W,C] both, of one N; the NPU takes N = 1 only (op_def.cc asks CheckOneImage before it
+// lowers).
+Status CheckImages(const ir::TensorType& in, const ir::TensorType& out);
+// A run-time image of more than one picture stays on the host.
+Status CheckOneImage(const ir::Graph& graph, const ir::Node& node);
 Status CheckSameShape(const ir::TensorType& a, const ir::TensorType& b);
 Status CheckSameQuantization(const ir::TensorType& a, const ir::TensorType& b);
+// Bytes that are only moved: run-time int8 input `i` and every output, all of one quantization.
+Status CheckMove(const ir::Graph& graph, const ir::Node& node, size_t i);
 // A real multiplier that QM can hold without saturating.
 Status CheckMultiplier(double multiplier);
 // The entries of a constant int32 or int64 input; fails when it is not constant, of another type or

@@ -39,6 +39,7 @@ Status CheckDifferences(double beta, const ir::TensorType& in) {
 
 }  // namespace
 
+// Claims SOFTMAX: any rank, last axis, at most 4095 classes; output scale 1/256, lowest zero point
 Status CheckSoftmax(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckRows(graph, node, host::kMaxExponentialsDepth, 1.0F / 256.0F, -128));
   const float beta = std::get<ir::SoftmaxParams>(node.params).beta;
@@ -48,11 +49,14 @@ Status CheckSoftmax(const ir::Graph& graph, const ir::Node& node) {
   return CheckDifferences(beta, graph.input(node, 0).type);
 }
 
+// Claims LOG_SOFTMAX: as SOFTMAX; output scale 16/256, highest zero point
 Status CheckLogSoftmax(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckRows(graph, node, host::kMaxExponentialsDepth, 16.0F / 256.0F, 127));
   return CheckDifferences(1.0, graph.input(node, 0).type);
 }
 
+// Claims L2_NORMALIZATION: any rank, last axis, at most 33000 elements; output scale 1/128, middle
+// zero point; no fused activation
 Status CheckL2Normalization(const ir::Graph& graph, const ir::Node& node) {
   return CheckRows(graph, node, kMaxSquares, 1.0F / 128.0F, 0);
 }

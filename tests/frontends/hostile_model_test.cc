@@ -162,7 +162,7 @@ void Victim::MakeShaping() {
                   abi::BinaryParams{0});
     default:
       return Node(kResizeBilinear, {x, Ints({2}, {12, 7})}, Int8({1, 12, 7, 4}),
-                  abi::ResizeBilinearParams{0, 1});
+                  abi::ResizeParams{0, 1});
   }
 }
 

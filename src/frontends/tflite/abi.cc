@@ -93,5 +93,7 @@ NPU_CHECK_OFFSET(ConvParams, activation, 12);
 NPU_CHECK_OFFSET(DepthwiseConvParams, activation, 16);
 NPU_CHECK_OFFSET(PoolParams, activation, 20);
 NPU_CHECK_OFFSET(FullyConnectedParams, keep_num_dims, 8);
+static_assert(sizeof(StridedSliceParams) == 24);
+NPU_CHECK_OFFSET(StridedSliceParams, offset, 20);
 
 }  // namespace npu::tflite::abi

@@ -19,6 +19,8 @@ inline constexpr int32_t kMmapRo = 1, kArenaRw = 2, kArenaRwPersistent = 3, kDyn
                          kPersistentRo = 5, kCustom = 6;
 inline constexpr int32_t kQuantizationNone = 0, kQuantizationAffine = 1;
 inline constexpr int32_t kPaddingSame = 1, kPaddingValid = 2;
+// MIRROR_PAD.
+inline constexpr int32_t kMirrorReflect = 1, kMirrorSymmetric = 2;
 inline constexpr int32_t kActivationNone = 0, kActivationRelu = 1, kActivationReluN1To1 = 2,
                          kActivationRelu6 = 3, kActivationTanh = 4, kActivationSignBit = 5,
                          kActivationSigmoid = 6;
@@ -169,8 +171,16 @@ struct ConcatenationParams {
 struct SoftmaxParams {
   float beta;
 };
-struct ResizeBilinearParams {
+// RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR.
+struct ResizeParams {
   uint8_t align_corners, half_pixel_centers;
+};
+struct MirrorPadParams {
+  int32_t mode;  // 1 REFLECT, 2 SYMMETRIC
+};
+struct StridedSliceParams {
+  int32_t begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask;
+  uint8_t offset;  // only from version 8 of the operation on; older hosts end before it
 };
 // L2_NORMALIZATION.
 struct L2NormParams {

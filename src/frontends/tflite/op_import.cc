@@ -45,6 +45,9 @@ Result<ir::Padding> ImportPadding(int32_t value) {
   return BadParameters(fmt::format("padding {} is neither SAME (1) nor VALID (2)", value));
 }
 
+// The first version of STRIDED_SLICE whose parameters have a member `offset` (tflite-delegate 1.3).
+constexpr int32_t kVersionWithOffset = 8;
+
 template <typename T>
 const T* ParamsOf(const abi::Node& node) {
   return static_cast<const T*>(node.builtin_data);
@@ -140,10 +143,44 @@ Result<ir::OpParams> ImportSoftmax(const abi::Node& node) {
   return ir::OpParams(ir::SoftmaxParams{.beta = beta});
 }
 
-Result<ir::OpParams> ImportResizeBilinear(const abi::Node& node) {
-  const auto& p = *ParamsOf<abi::ResizeBilinearParams>(node);
-  return ir::OpParams(ir::ResizeBilinearParams{.align_corners = p.align_corners != 0,
-                                               .half_pixel_centers = p.half_pixel_centers != 0});
+template <typename Params>
+Result<ir::OpParams> ImportResize(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::ResizeParams>(node);
+  return ir::OpParams(Params{.align_corners = p.align_corners != 0,
+                             .half_pixel_centers = p.half_pixel_centers != 0});
+}
+
+template <ir::ReshapeKind kKind>
+Result<ir::OpParams> ImportReshape(const abi::Node&) {
+  return ir::OpParams(ir::ReshapeParams{.kind = kKind});
+}
+
+template <ir::PadKind kKind>
+Result<ir::OpParams> ImportPad(const abi::Node&) {
+  return ir::OpParams(ir::PadParams{.kind = kKind});
+}
+
+Result<ir::OpParams> ImportMirrorPad(const abi::Node& node) {
+  const int32_t mode = ParamsOf<abi::MirrorPadParams>(node)->mode;
+  if (mode != abi::kMirrorReflect && mode != abi::kMirrorSymmetric) {
+    return BadParameters(fmt::format("mode {} is neither REFLECT (1) nor SYMMETRIC (2)", mode));
+  }
+  return ir::OpParams(ir::MirrorPadParams{.symmetric = mode == abi::kMirrorSymmetric});
+}
+
+template <ir::SplitKind kKind>
+Result<ir::OpParams> ImportSplit(const abi::Node&) {
+  return ir::OpParams(ir::SplitParams{.kind = kKind});
+}
+
+Result<ir::OpParams> ImportStridedSlice(const abi::Node& node) {
+  const auto& p = *ParamsOf<abi::StridedSliceParams>(node);
+  return ir::OpParams(
+      ir::StridedSliceParams{.begin_mask = static_cast<uint32_t>(p.begin_mask),
+                             .end_mask = static_cast<uint32_t>(p.end_mask),
+                             .ellipsis_mask = static_cast<uint32_t>(p.ellipsis_mask),
+                             .new_axis_mask = static_cast<uint32_t>(p.new_axis_mask),
+                             .shrink_axis_mask = static_cast<uint32_t>(p.shrink_axis_mask)});
 }
 
 Result<ir::OpParams> ImportMean(const abi::Node& node) {
@@ -198,11 +235,11 @@ constexpr std::array kImports = {
     OpImport{kRelu, false, ImportUnary<ir::UnaryKind::kRelu>},
     OpImport{kReluN1To1, false, ImportUnary<ir::UnaryKind::kReluN1To1>},
     OpImport{kRelu6, false, ImportUnary<ir::UnaryKind::kRelu6>},
-    OpImport{kReshape, false, ImportPlain<ir::ReshapeParams>},
-    OpImport{kResizeBilinear, true, ImportResizeBilinear},
+    OpImport{kReshape, false, ImportReshape<ir::ReshapeKind::kReshape>},
+    OpImport{kResizeBilinear, true, ImportResize<ir::ResizeBilinearParams>},
     OpImport{kSoftmax, true, ImportSoftmax},
     OpImport{kTanh, false, ImportUnary<ir::UnaryKind::kTanh>},
-    OpImport{kPad, false, ImportPlain<ir::PadParams>},
+    OpImport{kPad, false, ImportPad<ir::PadKind::kPad>},
     OpImport{kMean, true, ImportMean},
     OpImport{kSub, true, ImportBinary<ir::BinaryKind::kSub>},
     OpImport{kDiv, true, ImportBinary<ir::BinaryKind::kDiv>},
@@ -222,6 +259,16 @@ constexpr std::array kImports = {
     OpImport{kPrelu, false, ImportPlain<ir::PreluParams>},
     OpImport{kLeakyRelu, true, ImportLeakyRelu},
     OpImport{kQuantize, false, ImportPlain<ir::QuantizeParams>},
+    OpImport{kTranspose, false, ImportPlain<ir::TransposeParams>},
+    OpImport{kSqueeze, false, ImportReshape<ir::ReshapeKind::kSqueeze>},
+    OpImport{kStridedSlice, true, ImportStridedSlice},
+    OpImport{kSplit, false, ImportSplit<ir::SplitKind::kSplit>},
+    OpImport{kPadV2, false, ImportPad<ir::PadKind::kPadV2>},
+    OpImport{kSlice, false, ImportPlain<ir::SliceParams>},
+    OpImport{kExpandDims, false, ImportReshape<ir::ReshapeKind::kExpandDims>},
+    OpImport{kResizeNearestNeighbor, true, ImportResize<ir::ResizeNearestParams>},
+    OpImport{kMirrorPad, true, ImportMirrorPad},
+    OpImport{kSplitV, false, ImportSplit<ir::SplitKind::kSplitV>},
     OpImport{kHardSwish, false, ImportUnary<ir::UnaryKind::kHardSwish>},
 };
 
@@ -249,7 +296,12 @@ Result<ir::OpParams> ImportParams(const abi::Registration& registration, const a
     if (row.needs_params && node.builtin_data == nullptr) {
       return BadParameters(name + " comes without parameters");
     }
-    return row.import(node);
+    Result<ir::OpParams> params = row.import(node);
+    if (row.code == kStridedSlice && params.ok() && registration.version >= kVersionWithOffset) {
+      std::get<ir::StridedSliceParams>(*params).offset =
+          ParamsOf<abi::StridedSliceParams>(node)->offset != 0;
+    }
+    return params;
   }
   return Status(ErrorCode::kUnsupported, name + " is not an operation this version runs",
                 "op.unsupported");

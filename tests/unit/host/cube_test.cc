@@ -156,16 +156,6 @@ TEST(PadOnCubes, PlaneAndTrailingChannels) {
   }
 }
 
-TEST(PadOnCubes, LeadingChannelsStayRowMajor) {
-  OneNode one(ir::PadParams{});
-  one.Input(Int8Type({1, 2, 3, 4}, 1.0F, -9))
-      .Constant(PlainType(DataType::kInt32, {4, 2}), std::vector<int32_t>{0, 0, 0, 0, 0, 0, 1, 0})
-      .Output(Int8Type({1, 2, 3, 5}, 1.0F, -9));
-  auto kernel = MakePad(one.graph(), one.node());
-  ASSERT_TRUE(kernel.ok());
-  EXPECT_EQ((*kernel)->order_support(), OrderSupport::kRowMajor);
-}
-
 TEST(DepthwiseOnCubes, MultiplierCrossesGroups) {
   std::mt19937 random(10);
   OneNode one(ir::DepthwiseConv2dParams{.multiplier = 3});

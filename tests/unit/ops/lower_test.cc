@@ -218,6 +218,24 @@ TEST(LowerMean, DeclinesOtherAxes) {
   EXPECT_EQ(LowerStatus(MeanNode({1}, {1, 7, 24}), false).reason(), Id(Reason::kMeanPlane));
 }
 
+// A batch is computed on the host, one image after the other.
+TEST(Lowering, TakesOneImageAtATime) {
+  std::mt19937 random(18);
+  OneNode one = DepthwiseNode(random, 1);
+  const Bytes input = RandomBytes(random, size_t{3} * 6 * 6 * 20);
+  const std::span<const int8_t> images(input);
+  Bytes expected;
+  for (size_t i = 0; i < 3; ++i) {
+    const auto image = images.subspan(i * 6 * 6 * 20, 6 * 6 * 20);
+    const Bytes out = Host(one, Bytes(image.begin(), image.end()));
+    expected.insert(expected.end(), out.begin(), out.end());
+  }
+  one.type(0).shape.set(0, 3);
+  one.type(one.node().outputs[0]).shape.set(0, 3);
+  EXPECT_EQ(LowerStatus(one, false).reason(), Id(Reason::kShapeBatch));
+  EXPECT_EQ(Host(one, input), expected);
+}
+
 TEST(Lowering, RepeatsTheSupportRule) {
   OneNode one = MeanNode({1, 2}, {1, 24});
   one.type(0).dtype = DataType::kUInt8;

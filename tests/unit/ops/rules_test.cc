@@ -10,6 +10,7 @@
 #include "src/ops/op_def.h"
 #include "src/ops/reason.h"
 #include "tests/unit/host/one_node.h"
+#include "tests/unit/ops/cases.h"
 
 namespace npu::ops {
 namespace {
@@ -205,11 +206,15 @@ std::vector<std::pair<std::string_view, OneNode>> GoodNodes() {
   all.emplace_back("RESIZE_BILINEAR", Resize());
   all.emplace_back("QUANTIZE", Quantize());
   all.emplace_back("DEQUANTIZE", Dequantize());
+  for (auto& good : GoodMovementNodes()) all.push_back(std::move(good));
   return all;
 }
 
 // The value an operation works on.
-ir::ValueId DataOf(std::string_view name) { return name == "TRANSPOSE_CONV" ? 2 : 0; }
+ir::ValueId DataOf(std::string_view name) {
+  if (name == "TRANSPOSE_CONV") return 2;
+  return name == "SPLIT" ? 1 : 0;
+}
 
 Status Check(const OneNode& one) {
   const Status verified = ir::Verify(one.graph());
@@ -317,46 +322,12 @@ TEST(Rules, ConstantFirstInputsAreDeclined) {
   }
 }
 
-struct Bad {
-  const char* what;
-  Reason reason;
-  OneNode one;
-};
-
-OneNode Changed(OneNode one, const std::function<void(OneNode&)>& change) {
-  change(one);
-  return one;
-}
-
-template <typename Params>
-OneNode With(OneNode one, const std::function<void(Params&)>& change) {
-  change(std::get<Params>(one.node().params));
-  return one;
-}
-
-OneNode Shaped(OneNode one, ir::ValueId id, const Shape& shape) {
-  one.type(id).shape = shape;
-  return one;
-}
-
-OneNode Scaled(OneNode one, ir::ValueId id, float scale) {
-  one.type(id).quant.scales = {scale};
-  return one;
-}
-
-// A node of the same kind whose input 1 is not constant.
-OneNode WithRunTimeInput1(OneNode one) {
-  one.graph().values[1].constant = {};
-  one.graph().inputs.push_back(1);
-  return one;
-}
-
 std::vector<Bad> ConvolutionCases() {
   using Conv2d = ir::Conv2dParams;
   using Depthwise2d = ir::DepthwiseConv2dParams;
   std::vector<Bad> bad;
   bad.push_back({"rank 3", Reason::kShapeRank, Shaped(Conv(), 0, {4, 4, 2})});
-  bad.push_back({"batch 2", Reason::kShapeBatch, Shaped(Conv(), 0, {2, 4, 4, 2})});
+  bad.push_back({"two batches", Reason::kShapeMismatch, Shaped(Conv(), 0, {2, 4, 4, 2})});
   bad.push_back({"groups", Reason::kConvGroups, Shaped(Conv(), 0, {1, 4, 4, 4})});
   bad.push_back({"channels", Reason::kShapeMismatch, Shaped(Conv(), 0, {1, 4, 4, 3})});
   bad.push_back({"output", Reason::kShapeMismatch, Shaped(Conv(), 3, {1, 4, 3, 3})});
@@ -523,7 +494,8 @@ std::vector<Bad> ConstantCases() {
 }
 
 TEST(Rules, EachViolationHasItsReason) {
-  for (auto cases : {ConvolutionCases, OtherCases, RowAndMovementCases, ConstantCases}) {
+  for (auto cases :
+       {ConvolutionCases, OtherCases, RowAndMovementCases, MovementCases, ConstantCases}) {
     for (const Bad& bad : cases()) {
       SCOPED_TRACE(bad.what);
       ExpectDeclined(bad.one, bad.reason);
@@ -535,9 +507,10 @@ TEST(Rules, EachViolationHasItsReason) {
 TEST(Rules, EveryReasonHasACase) {
   std::set<Reason> seen = {Reason::kTypeNotInt8, Reason::kOperandCount, Reason::kShapeEmpty,
                            Reason::kQuantMissing};
-  seen.insert(
-      {Reason::kNpuExact, Reason::kPoolWindow, Reason::kMeanPlane, Reason::kConvMultiplier});
-  for (auto cases : {ConvolutionCases, OtherCases, RowAndMovementCases, ConstantCases}) {
+  seen.insert({Reason::kNpuExact, Reason::kPoolWindow, Reason::kMeanPlane, Reason::kConvMultiplier,
+               Reason::kShapeBatch});
+  for (auto cases :
+       {ConvolutionCases, OtherCases, RowAndMovementCases, MovementCases, ConstantCases}) {
     for (const Bad& bad : cases()) seen.insert(bad.reason);
   }
   for (const Reason reason : AllReasons()) EXPECT_TRUE(seen.contains(reason)) << Id(reason);

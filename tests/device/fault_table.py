@@ -33,11 +33,16 @@ class Row:
     chained: bool = False
 
 
+# Separate CPU and device bytes, no access outside the job's objects, none to page 0, no write under a job's input.
+STRICT = {"ROCKET_NODE_STRICT": "all", "ROCKET_NODE_ABORT": "all"}
 ROWS = [
     Row("no fault, stock", "", "device"),
     Row("no fault, 1.1", "", "device", version="1.1", chained=True),
     Row("no fault, 1.5", "", "device", version="1.5", chained=True),
     Row("1.1, chains forbidden", "", "device", version="1.1", environment={"ROCKET_NODE_BATCH": "0"}),
+    Row("strict node, stock", "", "device", environment=STRICT),
+    Row("strict node, 1.1", "", "device", version="1.1", chained=True, environment=STRICT),
+    Row("shuffled node", "", "device", environment={"ROCKET_NODE_STRICT": "shuffle"}),
     Row("time scale found by itself", "", "device", time_scale=0),
     Row("dropped job, once", "drop=1", "device", 1, "dropped"),
     Row("dropped job, always", "drop=*", "host", 2, "dropped"),
@@ -161,7 +166,7 @@ def main():
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump({"format": 1, "limit_ms": LIMIT_MS, "rows": table}, file, indent=1)
-    return 1 if failed else 0
+    return 1 if failed or not table else 0
 
 
 if __name__ == "__main__":

@@ -30,6 +30,17 @@ if fork == "fork":
         os._exit(0 if same else 1)
     status = os.waitpid(child, 0)[1]
     outputs.append(runner.run(values))
+if fork == "threads":  # more interpreters than cores
+    import threading
+    runners = [Runner(model, {**json.loads(options), "quiet": "1"}) for _ in range(4)]
+    def work(one):
+        outputs.extend([one.run(values) for _ in range(3)])
+    threads = [threading.Thread(target=work, args=(one,)) for one in runners]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join()
+    files = [os.readlink("/proc/self/fd/" + n) for n in os.listdir("/proc/self/fd") if os.path.lexists("/proc/self/fd/" + n)]
+    assert sum("rocket" in name for name in files) == 4, files  # one for each of 3 cores, one of the node's own
+    runners.clear()
 explain = runner.close()
 print(json.dumps({"outputs": [[o.tobytes().hex() for o in run] for run in outputs], "run": explain["run"],
                   "device": explain["device"], "child": status if fork == "fork" else 0}))
@@ -91,6 +102,13 @@ class Rocket(unittest.TestCase):
         self.assertEqual(got["outputs"], [reference] * 2)
         self.assertEqual(got["run"]["host_runs"], 2)
         self.assertIn("runs on the host from now on", text)
+
+    def test_interpreters_in_threads_share_the_cores(self):
+        name = SMALL[0]
+        inputs = op_inputs(name)
+        got, text = self.on_node(op_model(name), inputs, fork="threads")
+        self.assertEqual(got["outputs"], [self.expected(op_model(name), inputs)] * 14, text)
+        self.assertNotIn("runs on the host", text)
 
     def test_a_node_that_does_not_open_claims_nothing(self):
         name = SMALL[0]

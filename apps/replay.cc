@@ -49,7 +49,7 @@ void PrintLines(const std::vector<replay::CaseResult>& results, bool verbose, st
       ++skipped[result.reason];
       if (verbose) fmt::print(out, "skipped {}: {}\n", result.name, result.reason);
     } else if (verbose) {
-      fmt::print(out, "passed {}\n", result.name);
+      fmt::print(out, "passed {} (kernel: {})\n", result.name, result.kernel);
     }
     if (!verbose) continue;
     for (const std::string& text : result.diagnostics) fmt::print(out, "    {}\n", text);

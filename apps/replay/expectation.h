@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "apps/replay/replay.h"
 #include "src/device/job_file.h"
 #include "src/sim/simulator.h"
 
@@ -16,6 +17,7 @@ struct Expectation {
   std::string_view diagnostic;                 // id
   uint32_t task = 0;                           // in the job
   sim::Outcome outcome = sim::Outcome::kHang;  // of the job's last kick
+  Verdict verdict = Verdict::kTimedOut;        // of the kernel on the job
 };
 
 // Null for a positive case and for negative ones nobody has written an expectation for.

@@ -36,6 +36,7 @@ std::string JsonReport(const std::vector<CaseResult>& results, const Options& op
         {"name", result.name},
         {"family", result.family},
         {"outcome", result.outcome},
+        {"kernel", result.kernel},
         {"status", StatusName(result.status)},
         {"reason", result.reason},
         {"kicks", result.kicks},

@@ -4,14 +4,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
-#include <optional>
+#include <memory>
 #include <set>
+#include <span>
+#include <utility>
 
 #include "apps/replay/compare.h"
 #include "apps/replay/expectation.h"
+#include "apps/replay/kernel.h"
 #include "src/chip/profile.h"
-#include "src/sim/memory.h"
 
 namespace npu::replay {
 namespace {
@@ -25,28 +26,18 @@ struct Finding {
 
 // The machine a case runs on, and what happened on it.
 struct Machine {
-  std::map<uint32_t, std::vector<std::byte>> buffers;
-  sim::AddressSpace memory;
-  std::optional<sim::Simulator> core;
+  std::unique_ptr<Kernel> kernel;
   std::vector<Finding> findings;
   sim::Outcome last_outcome = sim::Outcome::kComplete;
-  std::string failure;             // of the first kick that did not complete
+  Verdict last_verdict = Verdict::kCompleted;
+  std::string failure;             // of the first job that did not complete
   std::set<std::string> features;  // missing in the simulator
 };
 
-Status MapBuffers(const device::JobFile& file, Machine* machine) {
-  for (const device::JobBuffer& buffer : file.buffers) {
-    std::vector<std::byte>& bytes = machine->buffers[buffer.id];
-    bytes.assign(buffer.size, std::byte{0});
-    NPU_RETURN_IF_ERROR(machine->memory.Map(buffer.iova, bytes));
-  }
-  return OkStatus();
-}
-
 void ApplyMemory(const device::JobFile& file, const device::SubmitRecord& submit,
-                 Machine* machine) {
+                 const Machine& machine) {
   for (const device::MemoryRecord& record : submit.memory) {
-    std::vector<std::byte>& bytes = machine->buffers[record.buffer];
+    const std::span<std::byte> bytes = machine.kernel->buffer(record.buffer);
     std::fill(bytes.begin(), bytes.end(), std::byte{record.fill});
     for (const device::MemorySegment& segment : record.segments) {
       const auto data = file.Bytes(segment.data_offset, segment.length);
@@ -56,58 +47,40 @@ void ApplyMemory(const device::JobFile& file, const device::SubmitRecord& submit
   }
 }
 
-// Runs one kick and does what the kernel does when it fails: log, reset, forget the job.
-bool RunKick(const sim::Kick& kick, uint32_t first_task, Machine* machine, CaseResult* result) {
-  const sim::KickResult kicked = machine->core->RunKick(machine->memory, kick);
+void NoteKick(const sim::KickResult& kick, uint32_t first_task, Machine* machine,
+              CaseResult* result) {
   ++result->kicks;
-  result->tasks += kicked.tasks_done;
-  result->modelled_us += kicked.modelled_us;
-  for (const sim::TaskReport& task : kicked.tasks) result->macs += task.macs;
-  for (const sim::Diagnostic& d : kicked.diagnostics) {
+  result->tasks += kick.tasks_done;
+  result->modelled_us += kick.modelled_us;
+  for (const sim::TaskReport& task : kick.tasks) result->macs += task.macs;
+  for (const sim::Diagnostic& d : kick.diagnostics) {
     machine->findings.push_back({std::string(d.id), first_task + d.task, d.severity});
     if (d.severity == sim::Severity::kUnimplemented) machine->features.insert(d.message);
     sim::Diagnostic named = d;
     named.task += first_task;
     result->diagnostics.push_back(sim::ToString(named));
   }
-  machine->last_outcome = kicked.outcome;
-  if (kicked.outcome == sim::Outcome::kComplete) return true;
-  if (machine->failure.empty()) {
-    machine->failure = std::string(sim::ToString(kicked.outcome)) + ": " + kicked.reason;
-  }
-  machine->core->Reset();
-  return false;
-}
-
-// A buffer in both handle lists of a batched job: the kernel reports success and runs nothing
-// (golden/README.md section 6).
-bool DriverDropsJob(const device::JobRecord& job) {
-  return job.batched() && std::any_of(job.in.begin(), job.in.end(), [&](uint32_t id) {
-           return std::find(job.out.begin(), job.out.end(), id) != job.out.end();
-         });
+  machine->last_outcome = kick.outcome;
 }
 
 void RunJob(const device::JobRecord& job, Machine* machine, CaseResult* result) {
-  if (DriverDropsJob(job)) {
-    machine->findings.push_back({"kernel.buffer_in_both_lists", 0, sim::Severity::kProgramError});
-    result->diagnostics.push_back(
-        "error kernel.buffer_in_both_lists: the kernel drops a batched job with a buffer in both "
-        "handle lists");
-    return;
+  const KernelResult ran = machine->kernel->Run(job);
+  // Kicks that are not chained run one task each.
+  for (uint32_t k = 0; k < ran.kicks.size(); ++k) NoteKick(ran.kicks[k], k, machine, result);
+  machine->last_verdict = ran.verdict;
+  result->kernel = ToString(ran.verdict);
+  if (ran.verdict == Verdict::kCompleted) return;
+  if (ran.verdict == Verdict::kRejected) {
+    machine->last_outcome = sim::Outcome::kComplete;  // nothing ran
+    machine->findings.push_back({"kernel.job_rejected", 0, sim::Severity::kProgramError});
+    result->diagnostics.push_back("error kernel.job_rejected: the kernel runs nothing: " +
+                                  ran.reason);
+  } else if (machine->last_outcome == sim::Outcome::kComplete) {
+    machine->last_outcome = sim::Outcome::kHang;  // every kick in itself was short enough
   }
-  sim::Kick kick;
-  if (job.batched()) {
-    kick.regcmd = job.tasks.front().regcmd;
-    kick.count = job.tasks.front().count;
-    kick.task_number = static_cast<uint32_t>(job.tasks.size());
-    RunKick(kick, 0, machine, result);
-    return;
-  }
-  for (uint32_t t = 0; t < job.tasks.size(); ++t) {
-    kick.regcmd = job.tasks[t].regcmd;
-    kick.count = job.tasks[t].count;
-    kick.first_of_job = t == 0;
-    if (!RunKick(kick, t, machine, result)) return;
+  if (machine->failure.empty()) {
+    machine->failure =
+        std::string("the kernel reports ") + ToString(ran.verdict) + ": " + ran.reason;
   }
 }
 
@@ -117,7 +90,7 @@ Snapshot TakeSnapshot(const device::SubmitRecord& submit, const Machine& machine
   Snapshot snapshot;
   for (const device::UntouchedRange& range : submit.untouched) {
     snapshot.emplace_back(range.length);
-    machine.memory.Read(range.iova, snapshot.back());
+    machine.kernel->memory().Read(range.iova, snapshot.back());
   }
   return snapshot;
 }
@@ -126,7 +99,7 @@ Snapshot TakeSnapshot(const device::SubmitRecord& submit, const Machine& machine
 std::string Judge(const device::JobFile& file, const device::SubmitRecord& submit,
                   const Snapshot& before, const Machine& machine) {
   for (const device::Check& check : submit.checks) {
-    std::string difference = CompareCheck(file, check, machine.memory);
+    std::string difference = CompareCheck(file, check, machine.kernel->memory());
     if (!difference.empty()) return difference;
   }
   const Snapshot after = TakeSnapshot(submit, machine);
@@ -173,6 +146,10 @@ std::string JudgeOutcome(const device::JobFile& file, const Machine& machine) {
     return std::string("the outcome is ") + sim::ToString(machine.last_outcome) + ", expected " +
            sim::ToString(expected->outcome);
   }
+  if (machine.last_verdict != expected->verdict) {
+    return std::string("the kernel reports ") + ToString(machine.last_verdict) + ", expected " +
+           ToString(expected->verdict);
+  }
   for (const Finding& finding : machine.findings) {
     if (finding.id == expected->diagnostic && finding.task == expected->task) return "";
   }
@@ -183,7 +160,7 @@ std::string JudgeOutcome(const device::JobFile& file, const Machine& machine) {
 void RunSubmits(const device::JobFile& file, Machine* machine, CaseResult* result) {
   for (size_t i = 0; i < file.submits.size(); ++i) {
     const device::SubmitRecord& submit = file.submits[i];
-    ApplyMemory(file, submit, machine);
+    ApplyMemory(file, submit, *machine);
     const Snapshot before = TakeSnapshot(submit, *machine);
     for (const device::JobRecord& job : submit.jobs) RunJob(job, machine, result);
     if (!machine->features.empty()) return;
@@ -210,17 +187,12 @@ CaseResult RunCase(const device::JobFile& file, const Options& options) {
   }
   const auto start = std::chrono::steady_clock::now();
   Machine machine;
-  if (const Status status = MapBuffers(file, &machine); !status.ok()) {
-    result.reason = status.message();
+  Result<std::unique_ptr<Kernel>> kernel = Kernel::Create(file, options);
+  if (!kernel.ok()) {
+    result.reason = kernel.status().message();
     return result;
   }
-  sim::SimOptions sim_options;
-  sim_options.path = options.path;
-  sim_options.pool = options.pool;
-  sim_options.profile = profile;
-  // The cases judge the data; whether the mainline kernel sees a pool's end is open (Q1).
-  sim_options.assume.ppu_raises_dpu_interrupt = true;
-  machine.core.emplace(sim_options);
+  machine.kernel = std::move(kernel).value();
   RunSubmits(file, &machine, &result);
   if (!machine.features.empty()) {
     result.status = CaseStatus::kSkipped;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs golden cases and saved jobs on the simulator and judges the outcome, with the semantics of
-// golden/README.md section 2.
+// Runs golden cases and saved jobs on the simulator, through the kernel model, and judges the
+// outcome, with the semantics of golden/README.md section 2.
 #ifndef APPS_REPLAY_REPLAY_H_
 #define APPS_REPLAY_REPLAY_H_
 
@@ -22,11 +22,21 @@ struct Options {
   WorkerPool* pool = nullptr;  // borrowed
 };
 
+// What the kernel makes of a job. User space is told of a rejection only by extended kernels, and
+// of a timeout by none: both look like success there.
+enum class Verdict : uint8_t {
+  kCompleted,  // the completion interrupt came; the data may be wrong
+  kTimedOut,   // a hang, a page fault or too long: the watchdog reset the core
+  kRejected,   // nothing ran
+};
+const char* ToString(Verdict verdict);
+
 enum class CaseStatus : uint8_t { kPassed, kFailed, kSkipped };
 
 struct CaseResult {
   std::string name, family, outcome;
   CaseStatus status = CaseStatus::kFailed;
+  std::string kernel;  // verdict on the last job, "completed"
   std::string reason;  // why it failed, or the names of the missing features
   std::vector<std::string> diagnostics;
   uint32_t tasks = 0, kicks = 0;  // that completed; kicks started
@@ -41,10 +51,10 @@ Summary Count(const std::vector<CaseResult>& results);
 // "58 passed, 0 failed, 73 skipped"
 std::string ToString(const Summary& summary);
 
-// Runs one case in fresh memory on a fresh core. It passes when every kick did what the case says:
-// a positive case completes without errors and its checks and untouched ranges hold; a negative one
-// shows its outcome, with the expected diagnostic raised for the right task. A task the simulator
-// does not model skips the case.
+// Runs one case in fresh memory on a fresh core behind a fresh kernel. It passes when every kick
+// did what the case says: a positive case completes without errors and its checks and untouched
+// ranges hold; a negative one shows its outcome and the kernel's verdict, with the expected
+// diagnostic for the right task. A task the simulator does not model skips the case.
 CaseResult RunCase(const device::JobFile& file, const Options& options);
 
 // Case directories, case.json files and saved jobs named by `paths`, or below directories in them,

@@ -145,6 +145,43 @@ TEST(RunCase, NegativeCaseNeedsItsOutcome) {
   EXPECT_EQ(RunCase(file, {}).status, CaseStatus::kFailed);
 }
 
+TEST(RunCase, TellsTheVerdictOfTheKernel) {
+  EXPECT_EQ(RunCase(Golden("mm_i8_4x32x32"), {}).kernel, "completed");
+  EXPECT_EQ(RunCase(Golden("neg_dst_unmapped"), {}).kernel, "timed out");
+  EXPECT_EQ(RunCase(Golden("neg_matmul_height_1"), {}).kernel, "completed");  // with wrong data
+  EXPECT_EQ(RunCase(Golden("neg_bo_in_both_lists"), {}).kernel, "rejected");
+}
+
+TEST(RunCase, NegativeCaseNeedsItsVerdict) {
+  device::JobFile file = Golden("neg_bo_in_both_lists");
+  EXPECT_EQ(RunCase(file, {}).status, CaseStatus::kPassed);
+  for (device::JobRecord& job : file.submits[0].jobs) job.in.clear();  // nothing is listed twice
+  const CaseResult accepted = RunCase(file, {});
+  EXPECT_EQ(accepted.status, CaseStatus::kFailed);
+  EXPECT_FALSE(accepted.reason.empty());
+}
+
+// A buffer in both lists is dropped by the stock kernel as well, which says nothing.
+TEST(RunCase, APositiveCaseMustNotBeRejected) {
+  device::JobFile file = Golden("mm_i8_4x32x32");
+  device::JobRecord& job = file.submits[0].jobs[0];
+  job.in.push_back(job.out[0]);
+  file.submits[0].checks.clear();
+  const CaseResult result = RunCase(file, {});
+  EXPECT_EQ(result.status, CaseStatus::kFailed);
+  EXPECT_NE(result.reason.find("rejected"), std::string::npos) << result.reason;
+}
+
+TEST(RunCase, AJobLongerThanTheWatchdogTimesOut) {
+  device::JobFile file = Golden("mm_i8_4x32x32");
+  device::JobRecord& job = file.submits[0].jobs[0];
+  job.tasks.resize(40000, job.tasks[0]);  // each a few microseconds, together over half a second
+  const CaseResult result = RunCase(file, {});
+  EXPECT_EQ(result.kernel, "timed out");
+  EXPECT_EQ(result.status, CaseStatus::kFailed);
+  EXPECT_LT(result.kicks, 40000u);
+}
+
 TEST(FindCases, NamesWhatItCannotFind) {
   const auto missing = FindCases({"/nonexistent/cases"});
   ASSERT_FALSE(missing.ok());

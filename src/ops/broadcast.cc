@@ -74,7 +74,7 @@ Status CheckBinary(const ir::Graph& graph, const ir::Node& node) {
   return CheckMultiplier(twice_max / static_cast<double>(static_cast<float>(1 << 20) * out));
 }
 
-// Claims DIV: uint8; as ADD; the ratio of the scales within 2^-20 to 2^22
+// Claims DIV: as ADD; the ratio of the scales within 2^-20 to 2^22
 Status CheckDiv(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(CheckOperands(graph, node));
   const auto [a, b, out] = ScalesOf(graph, node);

@@ -348,8 +348,9 @@ class TransposeConv(Case):
             count = oc if per_axis else 1
             x_scale, y_scale = random.scale(), random.scale() * 4
             w_scales = generator.uniform(0.002, 0.02, count).astype(np.float32)
-            out = [1, oh, ow, oc]
-            x = Tensor([1, ih, iw, ic], dtype, x_scale, random.zero_point(dtype))
+            batch = 3 if seed % 5 == 0 else 1
+            out = [batch, oh, ow, oc]
+            x = Tensor([batch, ih, iw, ic], dtype, x_scale, random.zero_point(dtype))
             weights = random.values((oc, kh, kw, ic), dtype)
             w_zero = random.zero_point(dtype) if dtype == np.uint8 else 0
             inputs = [

@@ -8,15 +8,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "src/arith/elementwise.h"
 #include "src/cost/model.h"
 #include "src/layout/tensor_view.h"
 
 namespace npu::encode {
 
 // The buffers an encoded operation refers to; the planner gives each an address.
-enum class Slot : uint8_t { kInput, kOutput, kWeights, kOperands };
+enum class Slot : uint8_t { kInput, kOutput, kWeights, kOperands, kInputB };
 
 // The 32-bit value field of word `word` becomes address(slot) + offset.
 struct Relocation {
@@ -30,7 +32,7 @@ struct Relocation {
 struct TaskProgram {
   std::vector<uint64_t> words;
   std::vector<Relocation> relocations;
-  cost::ConvExtents extents;  // what the timing model needs to know of the task
+  cost::TaskTerms terms;  // what the timing model needs to know of the task
 };
 
 // The arithmetic of one convolution-class operation as the silicon performs it (rk3588-conv-matmul
@@ -58,6 +60,26 @@ struct SiliconConv {
   int32_t out_offset = 0;
 };
 
+// One elementwise operation on one or two int8 cubes of equal extents, by the post-processing unit
+// alone; the arithmetic of an element is stated at arith::ElementwiseStages.
+struct SiliconElementwise {
+  uint32_t c = 0, h = 0, w = 0;  // real extents
+  arith::ElementwiseStages stages;
+};
+
+// One int8 pooling operation of the pooling unit (rk3588-dpu-ppu 11): the largest or smallest value
+// of a window; taps outside the plane read pad_value.
+struct SiliconPool {
+  enum class Method : uint8_t { kMaximum, kMinimum };
+  Method method = Method::kMaximum;
+  uint32_t c = 0, ih = 0, iw = 0, oh = 0, ow = 0;
+  uint32_t kh = 1, kw = 1, sh = 1, sw = 1;
+  uint32_t pad_top = 0, pad_left = 0;
+  int8_t pad_value = -128;
+};
+
+using Silicon = std::variant<SiliconConv, SiliconElementwise, SiliconPool>;
+
 // Proven bound of the difference to BUILTIN_REF given the same input, in counts.
 struct ErrorBound {
   double worst_counts = 0.0;  // real-valued bound before rounding to whole counts
@@ -65,15 +87,23 @@ struct ErrorBound {
 };
 
 struct EncodedOp {
-  std::string route;         // "npu-int8", "npu-int8-perchannel", "npu-int32-host-requant" ...
-  layout::CubeShape input;   // what the tasks read; allocated_channels is what must exist
-  layout::CubeShape output;  // what they write; element_bytes 1 or 4
+  std::string route;          // "npu-int8", "npu-int8-perchannel", "npu-int32-host-requant" ...
+  layout::CubeShape input;    // what the tasks read; allocated_channels is what must exist
+  layout::CubeShape input_b;  // the second run-time operand; no channels: there is none
+  layout::CubeShape output;   // what they write; element_bytes 1 or 4
   std::vector<std::byte> weights;   // weight cube, 16-byte aligned, all tiles
   std::vector<std::byte> operands;  // BRDMA operands, 64-byte aligned; may be empty
   std::vector<TaskProgram> tasks;   // in order
-  SiliconConv silicon;
+  Silicon silicon;
   ErrorBound bound;
   uint64_t macs = 0;  // real multiply-accumulates, padding excluded
+
+  bool has_input_b() const { return input_b.channels != 0; }
+  // The output holds raw int32 sums that the host requantizes.
+  bool raw_int32() const {
+    const auto* conv = std::get_if<SiliconConv>(&silicon);
+    return conv != nullptr && conv->raw_int32;
+  }
 };
 
 }  // namespace npu::encode

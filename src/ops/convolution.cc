@@ -256,21 +256,21 @@ Status CheckTransposeConv(const ir::Graph& graph, const ir::Node& node) {
 }
 
 LowerResult LowerConv2d(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
-                        bool exact) {
+                        const LowerOptions& options) {
   const host::ConvGeometry geometry = host::GeometryOf(graph, node);
   const auto& params = std::get<ir::Conv2dParams>(node.params);
   ProblemData data = MakeProblem(graph, node, geometry.oc, params.activation);
   SetGeometry(geometry, data.problem);
-  data.problem.raw_int32 = exact;
+  data.problem.raw_int32 = options.exact;
   return encode::EncodeConv(profile, data.problem);
 }
 
 LowerResult LowerDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node,
-                                 const chip::Profile& profile, bool exact) {
+                                 const chip::Profile& profile, const LowerOptions& options) {
   const auto& params = std::get<ir::DepthwiseConv2dParams>(node.params);
   const bool dense = params.multiplier != 1;
   // Raw depthwise sums cannot be written by the hardware (rk3588-conv-matmul 6.9).
-  if (exact && !dense) return Unsupported(Reason::kNpuExact);
+  if (options.exact && !dense) return Unsupported(Reason::kNpuExact);
   const host::ConvGeometry geometry = host::GeometryOf(graph, node);
   if (dense && geometry.ic > kMaxDenseChannels) {
     return Unsupported(Reason::kConvMultiplier,
@@ -289,7 +289,7 @@ LowerResult LowerDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node,
 }
 
 LowerResult LowerFullyConnected(const ir::Graph& graph, const ir::Node& node,
-                                const chip::Profile& profile, bool exact) {
+                                const chip::Profile& profile, const LowerOptions& options) {
   const Shape& in = graph.input(node, 0).type.shape;
   const Shape& filter = graph.input(node, 1).type.shape;
   const auto& params = std::get<ir::FullyConnectedParams>(node.params);
@@ -300,7 +300,7 @@ LowerResult LowerFullyConnected(const ir::Graph& graph, const ir::Node& node,
   p.ih = p.oh = static_cast<uint32_t>(in.elements() / filter[1]);
   p.iw = p.ow = 1;
   p.reference = encode::ReferenceRounding::kReal;
-  p.raw_int32 = exact;
+  p.raw_int32 = options.exact;
   return encode::EncodeConv(profile, p);
 }
 

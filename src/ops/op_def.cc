@@ -14,7 +14,8 @@ namespace {
 
 using CheckFn = Status (*)(const ir::Graph&, const ir::Node&);
 using MakeFn = host::KernelResult (*)(const ir::Graph&, const ir::Node&);
-using LowerFn = LowerResult (*)(const ir::Graph&, const ir::Node&, const chip::Profile&, bool);
+using LowerFn = LowerResult (*)(const ir::Graph&, const ir::Node&, const chip::Profile&,
+                                const LowerOptions&);
 
 // Claim and preparation ask the same rule, so that they cannot disagree.
 template <CheckFn kCheck, MakeFn kMake>
@@ -25,13 +26,13 @@ host::KernelResult CheckedMake(const ir::Graph& graph, const ir::Node& node) {
 
 template <CheckFn kCheck, LowerFn kLower>
 LowerResult CheckedLower(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
-                         bool exact) {
+                         const LowerOptions& options) {
   NPU_RETURN_IF_ERROR(kCheck(graph, node));
   // A batch of images is none of the NPU's; FULLY_CONNECTED sees its input as rows.
   if (!std::holds_alternative<ir::FullyConnectedParams>(node.params)) {
     NPU_RETURN_IF_ERROR(CheckOneImage(graph, node));
   }
-  return kLower(graph, node, profile, exact);
+  return kLower(graph, node, profile, options);
 }
 
 // `kMake` is a function or nullptr, told apart by type: GCC's sanitizers make a comparison of

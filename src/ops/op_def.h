@@ -16,6 +16,12 @@
 
 namespace npu::ops {
 
+// What the NPU form of a node may be.
+struct LowerOptions {
+  bool exact = false;  // identical to BUILTIN_REF, or raw sums that `make_requant` finishes
+  bool ppu = false;    // tasks of the pooling unit alone are allowed on this device
+};
+
 // All functions are pure: the same node gives the same answer at every call. `graph` has passed
 // ir::Verify and `node` is one of its nodes.
 struct OpDef {
@@ -29,10 +35,10 @@ struct OpDef {
   Result<std::unique_ptr<host::Kernel>> (*make_host)(const ir::Graph& graph, const ir::Node& node);
 
   // The NPU form; null: the operation has none in this slice. kUnsupported with a reason: this node
-  // stays on the host. `exact` asks for a form identical to BUILTIN_REF: where the NPU's
-  // requantization cannot be, the result has silicon.raw_int32 and `make_requant` finishes it.
+  // stays on the host. `options.exact` asks for a form identical to BUILTIN_REF: where the NPU's
+  // requantization cannot be, the result is raw_int32() and `make_requant` finishes it.
   Result<encode::EncodedOp> (*lower)(const ir::Graph& graph, const ir::Node& node,
-                                     const chip::Profile& profile, bool exact);
+                                     const chip::Profile& profile, const LowerOptions& options);
 
   // For raw_int32 results: input 0 is the sums (int32 cube of the output's H, W, C), output 0 the
   // node's int8 tensor, as a cube or row-major. Null where `lower` never gives raw sums.

@@ -47,7 +47,7 @@ Status CheckPool2d(const ir::Graph& graph, const ir::Node& node) {
 }
 
 LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
-                               const chip::Profile& profile, bool exact) {
+                               const chip::Profile& profile, const LowerOptions& options) {
   const auto& params = std::get<ir::Pool2dParams>(node.params);
   const int64_t window = int64_t{params.kh} * params.kw;
   // Padding counts as elements on the NPU and not in TFLite.
@@ -71,12 +71,12 @@ LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
   problem.clamp_hi = clamp.max;
   problem.rebased_uint8 = out.rebased_uint8;
   NPU_ASSIGN_OR_RETURN(encode::EncodedOp op, encode::EncodeAveragePool(profile, problem));
-  if (exact && op.bound.counts > 0) return Unsupported(Reason::kNpuExact);
+  if (options.exact && op.bound.counts > 0) return Unsupported(Reason::kNpuExact);
   return op;
 }
 
 LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
-                      bool exact) {
+                      const LowerOptions& options) {
   const ir::TensorType& in = graph.input(node, 0).type;
   const ir::TensorType& out = graph.output(node).type;
   const host::AxisFlags reduced = host::ReducedAxes(graph.input(node, 1), in.shape.rank());
@@ -92,7 +92,7 @@ LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::
   problem.in_zero_point = in.quant.zero_point();
   problem.out_zero_point = out.quant.zero_point();
   NPU_ASSIGN_OR_RETURN(encode::EncodedOp op, encode::EncodeMean(profile, problem));
-  if (exact && op.bound.counts > 0) return Unsupported(Reason::kNpuExact);
+  if (options.exact && op.bound.counts > 0) return Unsupported(Reason::kNpuExact);
   return op;
 }
 

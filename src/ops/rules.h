@@ -10,6 +10,7 @@
 #include "src/chip/profile.h"
 #include "src/encode/encoded_op.h"
 #include "src/ir/graph.h"
+#include "src/ops/op_def.h"
 #include "src/ops/reason.h"
 
 namespace npu::ops {
@@ -46,15 +47,15 @@ Status CheckDequantize(const ir::Graph& graph, const ir::Node& node);
 // NPU forms; the support rule holds.
 using LowerResult = Result<encode::EncodedOp>;
 LowerResult LowerConv2d(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
-                        bool exact);
+                        const LowerOptions& options);
 LowerResult LowerDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node,
-                                 const chip::Profile& profile, bool exact);
+                                 const chip::Profile& profile, const LowerOptions& options);
 LowerResult LowerFullyConnected(const ir::Graph& graph, const ir::Node& node,
-                                const chip::Profile& profile, bool exact);
+                                const chip::Profile& profile, const LowerOptions& options);
 LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
-                               const chip::Profile& profile, bool exact);
+                               const chip::Profile& profile, const LowerOptions& options);
 LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
-                      bool exact);
+                      const LowerOptions& options);
 
 // Shared checks. `i` counts the node's inputs.
 

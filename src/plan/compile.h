@@ -23,6 +23,9 @@ struct CompileOptions {
   Requant requant = Requant::kChip;
   // Told after each node how many of how many are done; may be empty.
   std::function<void(size_t done, size_t total)> progress = {};
+  // The device completes tasks of the pooling unit alone (kernel-interfaces A.12: a stock kernel
+  // may not).
+  bool ppu_tasks = false;
 };
 
 // Whether a node can run in a partition, and why not.

@@ -15,11 +15,9 @@ namespace {
 constexpr double kMaxJobUs = 200e3;
 constexpr double kSlowestClockMhz = 200;
 
-std::vector<cost::TaskTerms> TermsOf(const NpuOp& op, const chip::Precision& precision) {
+std::vector<cost::TaskTerms> TermsOf(const NpuOp& op) {
   std::vector<cost::TaskTerms> terms;
-  for (const encode::TaskProgram& task : op.op->tasks) {
-    terms.push_back(cost::TermsOf(task.extents, precision));
-  }
+  for (const encode::TaskProgram& task : op.op->tasks) terms.push_back(task.terms);
   return terms;
 }
 
@@ -35,7 +33,7 @@ std::vector<NpuStep> SplitStep(NpuStep step, const cost::Model& slow, const chip
   double us = 0.0;
   size_t tasks = 0;
   for (NpuOp& op : step.ops) {
-    const double op_us = KicksUs(slow, TermsOf(op, *chip.FindPrecision("int8")));
+    const double op_us = KicksUs(slow, TermsOf(op));
     const bool full =
         us + op_us > kMaxJobUs || tasks + op.op->tasks.size() > chip.memory.tasks_per_kick_max;
     if (full && !parts.back().ops.empty()) {
@@ -61,13 +59,11 @@ bool MayChain(const NpuStep& step) {
   return tasks > 1;
 }
 
-void ModelStep(const NpuStep& step, const cost::Model& model, const chip::Profile& chip,
-               CompiledProgram* program) {
-  const chip::Precision& precision = *chip.FindPrecision("int8");
+void ModelStep(const NpuStep& step, const cost::Model& model, CompiledProgram* program) {
   std::vector<cost::TaskTerms> all;
   double kicks_us = 0.0;
   for (const NpuOp& op : step.ops) {
-    const std::vector<cost::TaskTerms> terms = TermsOf(op, precision);
+    const std::vector<cost::TaskTerms> terms = TermsOf(op);
     const double op_us = KicksUs(model, terms);
     program->reports[static_cast<size_t>(op.node)].modelled_us = op_us;
     kicks_us += op_us;
@@ -94,7 +90,7 @@ void FormJobs(const chip::Profile& chip, CompiledProgram* program) {
     }
     for (NpuStep& part : SplitStep(std::move(*npu), slow, chip)) {
       part.chainable = MayChain(part);
-      ModelStep(part, nominal, chip, program);
+      ModelStep(part, nominal, program);
       steps.emplace_back(std::move(part));
     }
   }

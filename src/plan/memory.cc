@@ -66,7 +66,7 @@ void Visit(const HostStep& step, Lifetimes* lives) {
 }
 void Visit(const NpuStep& step, Lifetimes* lives) {
   for (const NpuOp& op : step.ops) {
-    lives->Use(op.input, false);
+    for (SlotId slot : op.inputs()) lives->Use(slot, false);
     lives->Use(op.output, false);
     ++lives->now;
   }

@@ -68,7 +68,7 @@ std::string Line(const CompiledProgram& program, const NpuStep& step) {
   std::string text = fmt::format("npu submit of {} operations\n", step.ops.size());
   for (const NpuOp& op : step.ops) {
     text += fmt::format("  {} {} tasks {} -> {}\n", NodeName(program, op.node), op.op->tasks.size(),
-                        Slot(program, op.input), Slot(program, op.output));
+                        Slots(program, op.inputs()), Slot(program, op.output));
   }
   return text;
 }

@@ -72,9 +72,14 @@ struct NpuOp {
   int32_t node = -1;
   const encode::EncodedOp* op = nullptr;
   SlotId input = -1, output = -1;
+  SlotId input_b = -1;                 // the second operand; -1: the operation has one
   uint64_t weights_offset = 0;         // in kConstants
   uint64_t operands_offset = 0;        // in kConstants
   std::vector<uint64_t> task_offsets;  // in kCommands, one for each task
+
+  std::vector<SlotId> inputs() const {
+    return input_b < 0 ? std::vector{input} : std::vector{input, input_b};
+  }
 };
 
 // One submit: the tasks of consecutive NPU operations in one job.

@@ -11,20 +11,21 @@ namespace {
 // Tries the NPU; an Unsupported answer is not an error, the host takes the node with that reason.
 Result<RoutedNode> RouteToNpu(const ops::OpDef& op, const ir::Graph& graph, const ir::Node& node,
                               const CompileOptions& options, const chip::Profile& chip) {
-  const bool exact = options.requant == Requant::kExact;
-  Result<encode::EncodedOp> lowered = op.lower(graph, node, chip, exact);
+  ops::LowerOptions lower{.exact = options.requant == Requant::kExact, .ppu = options.ppu_tasks};
+  Result<encode::EncodedOp> lowered = op.lower(graph, node, chip, lower);
   RoutedNode routed;
-  if (!lowered.ok() && !exact && op.make_requant != nullptr &&
+  if (!lowered.ok() && !lower.exact && op.make_requant != nullptr &&
       lowered.status().code() == ErrorCode::kUnsupported) {
     // What the chip cannot be proven to requantize may still multiply there: raw sums, host
     // requantization.
     routed.host_reason = lowered.status().message();
-    Result<encode::EncodedOp> raw = op.lower(graph, node, chip, true);
+    lower.exact = true;
+    Result<encode::EncodedOp> raw = op.lower(graph, node, chip, lower);
     if (raw.ok()) lowered = std::move(raw);
   }
   if (!lowered.ok()) return lowered.status();
   routed.npu = std::make_unique<encode::EncodedOp>(std::move(lowered).value());
-  if (routed.npu->silicon.raw_int32) {
+  if (routed.npu->raw_int32()) {
     NPU_ASSIGN_OR_RETURN(routed.kernel, op.make_requant(graph, node));
   }
   return routed;

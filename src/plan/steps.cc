@@ -78,6 +78,7 @@ void StepBuilder::AddNpuOp(int32_t node, const encode::EncodedOp* op,
   npu.node = node;
   npu.op = op;
   npu.input = EnsureCube(n.inputs[0], op->input);
+  if (op->has_input_b()) npu.input_b = EnsureCube(n.inputs[1], op->input_b);
   npu.output = NewCube(n.outputs[0], op->output);
   if (program_->steps.empty() || !std::holds_alternative<NpuStep>(program_->steps.back())) {
     program_->steps.emplace_back(NpuStep{});

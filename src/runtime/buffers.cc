@@ -79,6 +79,9 @@ uint32_t ProgramBuffers::AddressOf(const plan::NpuOp& op,
     case encode::Slot::kInput:
       base = cube(op.input);
       break;
+    case encode::Slot::kInputB:
+      base = cube(op.input_b);
+      break;
     case encode::Slot::kOutput:
       base = cube(op.output);
       break;
@@ -205,9 +208,11 @@ device::Job ProgramBuffers::MakeJob(std::span<const plan::NpuOp> ops, bool chain
   };
   for (const plan::NpuOp& op : ops) add(&job.outputs, buffer_of(op.output));
   for (const plan::NpuOp& op : ops) {
-    const device::Buffer* input = buffer_of(op.input);
-    if (std::find(job.outputs.begin(), job.outputs.end(), input) == job.outputs.end()) {
-      add(&job.inputs, input);
+    for (const plan::SlotId slot : op.inputs()) {
+      const device::Buffer* input = buffer_of(slot);
+      if (std::find(job.outputs.begin(), job.outputs.end(), input) == job.outputs.end()) {
+        add(&job.inputs, input);
+      }
     }
     const double task_us = program_->reports[static_cast<size_t>(op.node)].modelled_us /
                            static_cast<double>(op.task_offsets.size());

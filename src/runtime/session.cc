@@ -140,7 +140,9 @@ device::Canary SessionImpl::CanaryOf(const plan::NpuStep& step, const device::Jo
   if (slot.place.memory != plan::Memory::kShared) return {};
   device::Buffer* buffer = buffers_.buffer_of(last.output);
   for (const plan::NpuOp& op : step.ops) {
-    if (buffers_.buffer_of(op.input) == buffer) return {};
+    for (const plan::SlotId input : op.inputs()) {
+      if (buffers_.buffer_of(input) == buffer) return {};
+    }
   }
   if (std::find(job.outputs.begin(), job.outputs.end(), buffer) == job.outputs.end()) return {};
   const layout::CubeShape& cube = slot.cube;
@@ -251,10 +253,13 @@ Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepa
   for (const plan::NpuOp& op : step.ops) {
     progress.Step(static_cast<size_t>(&op - step.ops.data()), step.ops.size());
     NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1}, step.chainable)));
-    NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.input)->BeginCpuAccess());
+    std::vector<layout::TensorView> inputs;
+    for (const plan::SlotId slot : op.inputs()) {
+      NPU_RETURN_IF_ERROR(buffers_.buffer_of(slot)->BeginCpuAccess());
+      inputs.push_back(buffers_.view(slot));
+    }
     NPU_RETURN_IF_ERROR(buffers_.buffer_of(op.output)->BeginCpuAccess());
-    NPU_ASSIGN_OR_RETURN(const VerifyResult result,
-                         VerifyOp(op, buffers_.view(op.input), buffers_.view(op.output)));
+    NPU_ASSIGN_OR_RETURN(const VerifyResult result, VerifyOp(op, inputs, buffers_.view(op.output)));
     if (result.mismatches == 0) continue;
     statistics_.verify_mismatches += result.mismatches;
     const ir::Node& node = program_->graph.nodes[static_cast<size_t>(op.node)];

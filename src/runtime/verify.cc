@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "src/host/silicon_conv.h"
+#include "src/host/silicon.h"
 
 namespace npu::runtime {
 namespace {
@@ -33,10 +33,10 @@ VerifyResult Compare(const layout::TensorView& device, const layout::CubeShape& 
 
 }  // namespace
 
-Result<VerifyResult> VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
+Result<VerifyResult> VerifyOp(const plan::NpuOp& op, std::span<const layout::TensorView> inputs,
                               const layout::TensorView& output) {
-  NPU_ASSIGN_OR_RETURN(const auto kernel, host::MakeSiliconConv(op.op->silicon));
-  const bool raw = op.op->silicon.raw_int32;
+  NPU_ASSIGN_OR_RETURN(const auto kernel, host::MakeSilicon(op.op->silicon));
+  const bool raw = op.op->raw_int32();
   layout::TensorView expected = output;
   expected.order = layout::Order::kRowMajor;
   expected.dtype = raw ? DataType::kInt32 : DataType::kInt8;
@@ -46,7 +46,7 @@ Result<VerifyResult> VerifyOp(const plan::NpuOp& op, const layout::TensorView& i
   std::vector<std::byte> scratch(kernel->scratch_bytes() + 64);
   const auto address = reinterpret_cast<uintptr_t>(scratch.data());
   const size_t skip = RoundUp<uintptr_t>(address, 64) - address;
-  kernel->Run({&input, 1}, {&expected, 1}, std::span(scratch).subspan(skip));
+  kernel->Run(inputs, {&expected, 1}, std::span(scratch).subspan(skip));
   return raw ? Compare<int32_t>(output, op.op->output, bytes)
              : Compare<int8_t>(output, op.op->output, bytes);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// verify=first: one NPU operation recomputed on the host from the device's own input.
+// verify=first: one NPU operation recomputed on the host from the device's own inputs.
 #ifndef SRC_RUNTIME_VERIFY_H_
 #define SRC_RUNTIME_VERIFY_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "npu/status.h"
@@ -17,9 +18,10 @@ struct VerifyResult {
   std::string first;        // "(h,w,c)=(2,0,5): device 3, expected 4"
 };
 
-// Compares the real channels of the output cube with silicon arithmetic over the input cube.
+// Compares the real channels of the output cube with silicon arithmetic over the input cubes.
 // Allocates.
-Result<VerifyResult> VerifyOp(const plan::NpuOp& op, const layout::TensorView& input,
+// `inputs`: the operation's one or two input cubes.
+Result<VerifyResult> VerifyOp(const plan::NpuOp& op, std::span<const layout::TensorView> inputs,
                               const layout::TensorView& output);
 
 }  // namespace npu::runtime

@@ -388,12 +388,13 @@ Outcome RunProblem(const Problem& problem) {
   outcome.tasks = static_cast<int>(op->tasks.size());
   outcome.worst_bound = op->bound.worst_counts;
   outcome.route = op->route;
-  outcome.failure = CheckWeights(problem, data, op->silicon);
+  const auto& silicon = std::get<encode::SiliconConv>(op->silicon);
+  outcome.failure = CheckWeights(problem, data, silicon);
   if (!outcome.failure.empty()) return outcome;
   Bench bench(problem, data, *op);
   outcome.failure = bench.RunTasks();
   if (!outcome.failure.empty()) return outcome;
-  const Expected expected = ExpectedOutputs(problem, data, op->silicon);
+  const Expected expected = ExpectedOutputs(problem, data, silicon);
   outcome.failure = Compare(problem, expected, *op, bench.output(), &outcome);
   return outcome;
 }

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "src/chip/profile.h"
-#include "src/host/silicon_conv.h"
+#include "src/host/silicon.h"
 #include "src/layout/pack.h"
 #include "src/ops/op_def.h"
 #include "tests/models/case_reader.h"
@@ -210,15 +210,15 @@ TEST_F(OpModels, NetworkNodesEqualReference) {
 
 // What the NPU computes for a node, by its own description, from the inputs BUILTIN_REF had.
 template <typename T>
-std::vector<T> Recompute(const encode::SiliconConv& silicon, const std::vector<std::byte>& input) {
-  auto kernel = host::MakeSiliconConv(silicon);
+std::vector<T> Recompute(const encode::EncodedOp& op, std::vector<std::vector<std::byte>> inputs) {
+  auto kernel = host::MakeSilicon(op.silicon);
   EXPECT_TRUE(kernel.ok());
-  std::vector<std::byte> in = input;
-  std::vector<T> out(size_t{silicon.oh} * silicon.ow * silicon.oc);
-  const layout::TensorView in_view{.data = in.data(), .shape = {}};
+  std::vector<layout::TensorView> in_views;
+  for (auto& in : inputs) in_views.push_back({.data = in.data(), .shape = {}});
+  std::vector<T> out(size_t{op.output.height} * op.output.width * op.output.channels);
   const layout::TensorView out_view{.data = reinterpret_cast<std::byte*>(out.data()), .shape = {}};
   std::vector<std::byte> scratch((*kernel)->scratch_bytes());
-  (*kernel)->Run({&in_view, 1}, {&out_view, 1}, scratch);
+  (*kernel)->Run(in_views, {&out_view, 1}, scratch);
   return out;
 }
 
@@ -239,17 +239,18 @@ void LowerCase(const OpCase& c, bool exact, LowerTally& tally) {
   const ir::Node& node = c.graph.nodes[0];
   const ops::OpDef& def = ops::FindOp(node.params);
   if (def.lower == nullptr) return;
-  auto op = def.lower(c.graph, node, *chip::FindChip("rk3588"), exact);
+  auto op = def.lower(c.graph, node, *chip::FindChip("rk3588"), {.exact = exact});
   if (!op.ok()) {
     EXPECT_EQ(op.status().code(), ErrorCode::kUnsupported) << c.name;
     ++tally.on_host[c.op + " " + std::string(op.status().reason())];
     return;
   }
-  const std::vector<std::byte>& input = c.data[static_cast<size_t>(node.inputs[0])];
+  std::vector<std::vector<std::byte>> inputs = {c.data[static_cast<size_t>(node.inputs[0])]};
+  if (op->has_input_b()) inputs.push_back(c.data[static_cast<size_t>(node.inputs[1])]);
   const std::vector<std::byte>& expected = c.data[static_cast<size_t>(node.outputs[0])];
   std::vector<int8_t> got;
-  if (op->silicon.raw_int32) {
-    std::vector<int32_t> sums = Recompute<int32_t>(op->silicon, input);
+  if (op->raw_int32()) {
+    std::vector<int32_t> sums = Recompute<int32_t>(*op, inputs);
     auto requantize = def.make_requant(c.graph, node);
     ASSERT_TRUE(requantize.ok());
     got.resize(expected.size());  // the sums may have a channel more
@@ -257,7 +258,7 @@ void LowerCase(const OpCase& c, bool exact, LowerTally& tally) {
     const layout::TensorView out{.data = reinterpret_cast<std::byte*>(got.data()), .shape = {}};
     (*requantize)->Run({&in, 1}, {&out, 1}, {});
   } else {
-    got = Recompute<int8_t>(op->silicon, input);
+    got = Recompute<int8_t>(*op, inputs);
   }
   const int largest = LargestDifference(got, expected);
   EXPECT_LE(largest, exact ? 0 : op->bound.counts) << c.name;

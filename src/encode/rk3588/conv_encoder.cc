@@ -97,8 +97,7 @@ ConvTask TaskOf(const SiliconConv& c, const Tile& tile) {
 }
 
 // Byte offsets of a tile inside the input, output, weights and operands of the operation.
-void SetOffsets(const EncodedOp& op, const Tile& tile, ConvTask* t) {
-  const SiliconConv& c = op.silicon;
+void SetOffsets(const EncodedOp& op, const SiliconConv& c, const Tile& tile, ConvTask* t) {
   t->input_offset = uint64_t{tile.in_row} * c.iw * layout::kAtomBytes;
   if (c.depthwise) {
     t->input_offset += tile.channel / op.input.c2() * op.input.surface_bytes();
@@ -160,9 +159,10 @@ Status CheckLimits(const chip::Profile& chip, const SiliconConv& c) {
 
 Result<EncodedOp> EncodeSilicon(const chip::Profile& chip, SiliconConv conv) {
   NPU_RETURN_IF_ERROR(CheckLimits(chip, conv));
+  const chip::Precision* int8 = chip.FindPrecision("int8");
+  if (int8 == nullptr) return Status(ErrorCode::kInternal, "the chip has no int8 precision");
   EncodedOp op;
-  op.silicon = std::move(conv);
-  const SiliconConv& c = op.silicon;
+  const auto& c = op.silicon.emplace<SiliconConv>(std::move(conv));
   op.input = {
       .channels = c.ic, .allocated_channels = ProgrammedInput(c), .height = c.ih, .width = c.iw};
   op.output = {.channels = c.oc,
@@ -189,9 +189,9 @@ Result<EncodedOp> EncodeSilicon(const chip::Profile& chip, SiliconConv conv) {
   NPU_ASSIGN_OR_RETURN(const std::vector<Tile> tiles, PlanTiles(chip, problem));
   for (const Tile& tile : tiles) {
     ConvTask task = TaskOf(c, tile);
-    SetOffsets(op, tile, &task);
+    SetOffsets(op, c, tile, &task);
     NPU_ASSIGN_OR_RETURN(TaskProgram program, BuildConvTask(task));
-    program.extents = ExtentsOf(task);
+    program.terms = cost::TermsOf(ExtentsOf(task), *int8);
     op.tasks.push_back(std::move(program));
   }
   op.weights = PackWeights(c);

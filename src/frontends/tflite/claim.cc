@@ -22,6 +22,7 @@ plan::CompileOptions CompileOptionsOf(const ClaimContext& claim) {
   options.requant = claim.options.requant;
   options.chip = claim.options.chip;
   if (options.chip == "auto" && claim.device) options.chip = claim.device->info().chip;
+  options.ppu_tasks = claim.device && claim.device->info().completes_ppu;
   return options;
 }
 

@@ -155,6 +155,8 @@ uint32_t Address(Slot slot) {
       return 0x300000;
     case Slot::kOperands:
       return 0x400000;
+    case Slot::kInputB:
+      return 0x500000;
   }
   return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "src/chip/profile.h"
 #include "src/host/kernels.h"
-#include "src/host/silicon_conv.h"
+#include "src/host/silicon.h"
 #include "src/ops/op_def.h"
 #include "src/ops/reason.h"
 #include "tests/unit/host/one_node.h"
@@ -34,10 +34,10 @@ Bytes RandomBytes(std::mt19937& random, size_t count) {
 }
 
 template <typename T>
-std::vector<T> Recompute(const encode::SiliconConv& silicon, Bytes input) {
-  auto kernel = host::MakeSiliconConv(silicon);
+std::vector<T> Recompute(const encode::EncodedOp& op, Bytes input) {
+  auto kernel = host::MakeSilicon(op.silicon);
   EXPECT_TRUE(kernel.ok());
-  std::vector<T> out(size_t{silicon.oh} * silicon.ow * silicon.oc);
+  std::vector<T> out(size_t{op.output.height} * op.output.width * op.output.channels);
   const layout::TensorView in_view{.data = reinterpret_cast<std::byte*>(input.data()), .shape = {}};
   const layout::TensorView out_view{.data = reinterpret_cast<std::byte*>(out.data()), .shape = {}};
   std::vector<std::byte> scratch((*kernel)->scratch_bytes());
@@ -50,11 +50,11 @@ Bytes Host(const OneNode& one, const Bytes& input) {
 }
 
 void ExpectWithinBound(const OneNode& one, const Bytes& input) {
-  auto op = FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), false);
+  auto op = FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), {});
   ASSERT_TRUE(op.ok()) << op.status().message();
-  EXPECT_FALSE(op->silicon.raw_int32);
+  EXPECT_FALSE(op->raw_int32());
   EXPECT_LE(op->bound.counts, 1);
-  const Bytes npu = Recompute<int8_t>(op->silicon, input);
+  const Bytes npu = Recompute<int8_t>(*op, input);
   const Bytes host = Host(one, input);
   ASSERT_EQ(npu.size(), host.size());
   for (size_t i = 0; i < npu.size(); ++i) {
@@ -64,10 +64,10 @@ void ExpectWithinBound(const OneNode& one, const Bytes& input) {
 
 void ExpectExact(const OneNode& one, const Bytes& input) {
   const OpDef& def = FindOp(one.node().params);
-  auto op = def.lower(one.graph(), one.node(), Chip(), true);
+  auto op = def.lower(one.graph(), one.node(), Chip(), {.exact = true});
   ASSERT_TRUE(op.ok()) << op.status().message();
-  ASSERT_TRUE(op->silicon.raw_int32);
-  std::vector<int32_t> sums = Recompute<int32_t>(op->silicon, input);
+  ASSERT_TRUE(op->raw_int32());
+  std::vector<int32_t> sums = Recompute<int32_t>(*op, input);
   auto requantize = def.make_requant(one.graph(), one.node());
   ASSERT_TRUE(requantize.ok());
   Bytes out(sums.size());
@@ -129,7 +129,9 @@ TEST(LowerDepthwiseConv2d, StaysWithinItsBound) {
 }
 
 Status LowerStatus(const OneNode& one, bool exact) {
-  return FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), exact).status();
+  return FindOp(one.node().params)
+      .lower(one.graph(), one.node(), Chip(), {.exact = exact})
+      .status();
 }
 
 TEST(LowerDepthwiseConv2d, RunsMultipliersAsAConvolution) {
@@ -183,10 +185,10 @@ TEST(LowerAveragePool2d, IsExactForEveryWindow) {
   for (const int32_t kh : {1, 2, 3, 7}) {
     for (const int32_t kw : {2, 3, 7}) {
       const OneNode one = AverageNode(kh, kw, ir::Padding::kValid);
-      auto op = FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), true);
+      auto op = FindOp(one.node().params).lower(one.graph(), one.node(), Chip(), {.exact = true});
       ASSERT_TRUE(op.ok()) << op.status().message();
       EXPECT_EQ(op->bound.counts, 0);
-      EXPECT_EQ(Recompute<int8_t>(op->silicon, input), Host(one, input));
+      EXPECT_EQ(Recompute<int8_t>(*op, input), Host(one, input));
     }
   }
 }

@@ -19,8 +19,13 @@ class JobsTest : public ::testing::Test {
     op->output.element_bytes = element_bytes;
     encode::TaskProgram task;
     task.words.resize(8);
-    task.extents = {
-        .pixels = pixels, .ic = channels, .oc = channels, .kh = 3, .kw = 3, .input_pixels = pixels};
+    task.terms = cost::TermsOf({.pixels = pixels,
+                                .ic = channels,
+                                .oc = channels,
+                                .kh = 3,
+                                .kw = 3,
+                                .input_pixels = pixels},
+                               *chip::FindChip("rk3588")->FindPrecision("int8"));
     op->tasks.assign(tasks, task);
     NpuOp npu;
     npu.node = static_cast<int32_t>(program_.reports.size());

@@ -171,8 +171,9 @@ Result<EncodedOp> EncodeRaw(const chip::Profile& chip, SiliconConv conv) {
     conv.weights.insert(conv.weights.end(), conv.weights.size() / real, int8_t{1});
     ++conv.oc;
   }
+  const uint32_t programmed = conv.oc;
   NPU_ASSIGN_OR_RETURN(EncodedOp op, rk3588::EncodeSilicon(chip, std::move(conv)));
-  op.macs = op.macs / op.silicon.oc * real;
+  op.macs = op.macs / programmed * real;
   return op;
 }
 

@@ -27,6 +27,10 @@ inline constexpr std::string_view kRequantBound = "conv.requant_bound";  // one 
 inline constexpr std::string_view kRawDepthwise = "conv.raw_depthwise";  // no int32 output there
 inline constexpr std::string_view kPoolActivation = "pool.activation";
 inline constexpr std::string_view kPoolWindow = "pool.window";
+inline constexpr std::string_view kPoolPlane = "pool.plane";  // extents of the pooling unit
+inline constexpr std::string_view kElementwiseBound = "elementwise.bound";
+inline constexpr std::string_view kElementwiseActivation = "elementwise.activation";
+inline constexpr std::string_view kElementwiseSize = "elementwise.size";
 
 }  // namespace npu::encode::reason
 

@@ -280,7 +280,7 @@ LowerResult LowerDepthwiseConv2d(const ir::Graph& graph, const ir::Node& node,
   SetGeometry(geometry, data.problem);
   data.problem.depthwise = !dense;
   if (dense) {
-    data.problem.raw_int32 = exact;
+    data.problem.raw_int32 = options.exact;
     data.weights =
         DenseFilter(graph.input(node, 1), geometry.ic, static_cast<size_t>(params.multiplier));
     data.problem.weights = data.weights;

@@ -56,6 +56,14 @@ LowerResult LowerAveragePool2d(const ir::Graph& graph, const ir::Node& node,
                                const chip::Profile& profile, const LowerOptions& options);
 LowerResult LowerMean(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
                       const LowerOptions& options);
+LowerResult LowerBinary(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
+                        const LowerOptions& options);
+LowerResult LowerRelu(const ir::Graph& graph, const ir::Node& node, const chip::Profile& profile,
+                      const LowerOptions& options);
+LowerResult LowerQuantize(const ir::Graph& graph, const ir::Node& node,
+                          const chip::Profile& profile, const LowerOptions& options);
+LowerResult LowerMaxPool2d(const ir::Graph& graph, const ir::Node& node,
+                           const chip::Profile& profile, const LowerOptions& options);
 
 // Shared checks. `i` counts the node's inputs.
 

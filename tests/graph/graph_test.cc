@@ -269,13 +269,25 @@ TEST(Compile, RunsElementwiseStepsOnTheCube) {
   GraphBuilder b(5);
   const ir::ValueId x = b.Input(8, 8, 32);
   const ir::ValueId y = b.Conv(x, 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone);
+  b.Output(b.Conv(b.LeakyRelu(y), 16, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+  auto program = plan::Compile(b.graph(), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value()->reports[1].route, "host-cube");
+  EXPECT_EQ(program.value()->submits, 2U);
+  EXPECT_EQ(program.value()->steps.size(), 5U) << plan::ToString(*program.value());
+}
+
+TEST(Compile, KeepsResidualAddsInTheJob) {
+  GraphBuilder b(5);
+  const ir::ValueId x = b.Input(8, 8, 32);
+  const ir::ValueId y = b.Conv(x, 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone);
   const ir::ValueId z = b.Conv(x, 24, 3, 1, ir::Padding::kSame, ir::Activation::kNone);
   b.Output(b.Conv(b.Add(y, z), 16, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
   auto program = plan::Compile(b.graph(), {});
   ASSERT_TRUE(program.ok()) << program.status().message();
-  EXPECT_EQ(program.value()->reports[2].route, "host-cube");
-  EXPECT_EQ(program.value()->submits, 2U);
-  EXPECT_EQ(program.value()->steps.size(), 5U) << plan::ToString(*program.value());
+  EXPECT_EQ(program.value()->reports[2].route, "npu-elementwise");
+  EXPECT_EQ(program.value()->submits, 1U);
+  EXPECT_EQ(program.value()->steps.size(), 3U) << plan::ToString(*program.value());
 }
 
 TEST(Compile, MultipliesOnTheNpuWhatOnlyTheHostCanRequantize) {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "src/base/checked.h"
@@ -12,14 +13,28 @@ namespace {
 
 namespace r = regs::rk3588;
 
-constexpr std::array kBlocks = {regs::Block::kCna, regs::Block::kCore, regs::Block::kDpu,
-                                regs::Block::kDpuRdma};
+constexpr std::array kConvolution = {regs::Block::kCna, regs::Block::kCore, regs::Block::kDpu,
+                                     regs::Block::kDpuRdma};
+constexpr std::array kElementwise = {regs::Block::kDpu, regs::Block::kDpuRdma};
+constexpr std::array kPool = {regs::Block::kPpu, regs::Block::kPpuRdma};
 
-// Launched blocks. DPU_RDMA is always configured and launched: leaving it out hangs while it is in
-// reset state (registers-rk3588 8.3).
-uint32_t EnableMask() {
+std::span<const regs::Block> BlocksOf(ListBuilder::Unit unit) {
+  switch (unit) {
+    case ListBuilder::Unit::kElementwise:
+      return kElementwise;
+    case ListBuilder::Unit::kPool:
+      return kPool;
+    case ListBuilder::Unit::kConvolution:
+      break;
+  }
+  return kConvolution;
+}
+
+// Launched blocks. DPU_RDMA is always configured and launched with DPU: leaving it out hangs while
+// it is in reset state (registers-rk3588 8.3).
+uint32_t EnableMask(ListBuilder::Unit unit) {
   uint32_t mask = 0;
-  for (const regs::Block block : kBlocks) mask |= uint32_t{1} << *regs::EnableBitOf(block);
+  for (const regs::Block block : BlocksOf(unit)) mask |= uint32_t{1} << *regs::EnableBitOf(block);
   return mask;
 }
 
@@ -31,9 +46,9 @@ bool IsConfiguration(const regs::RegisterInfo& info) {
 
 }  // namespace
 
-ListBuilder::ListBuilder() {
+ListBuilder::ListBuilder(Unit unit) : unit_(unit) {
   for (const regs::RegisterInfo& info : r::Registers()) {
-    for (const regs::Block block : kBlocks) {
+    for (const regs::Block block : BlocksOf(unit)) {
       if (info.block != block || !IsConfiguration(info)) continue;
       body_[info.offset] =
           regs::MakeWord(*regs::TargetOf(block), info.neutral.value_or(0), info.offset);
@@ -54,11 +69,16 @@ Result<TaskProgram> ListBuilder::Finish() const {
   NPU_RETURN_IF_ERROR(status_);
   TaskProgram program;
   // The kernel writes the pointers of CNA and CORE; a list that does so hangs (conv-matmul E9).
-  for (const auto& word :
-       {regs::MakeWord(regs::Target::kDpu, r::DpuSPointer::kNeutral, r::DpuSPointer::kOffset),
+  if (unit_ == Unit::kPool) {
+    program.words = {
+        regs::MakeWord(regs::Target::kPpu, r::PpuSPointer::kNeutral, r::PpuSPointer::kOffset),
+        regs::MakeWord(regs::Target::kPpuRdma, r::PpuRdmaSPointer::kNeutral,
+                       r::PpuRdmaSPointer::kOffset)};
+  } else {
+    program.words = {
+        regs::MakeWord(regs::Target::kDpu, r::DpuSPointer::kNeutral, r::DpuSPointer::kOffset),
         regs::MakeWord(regs::Target::kDpuRdma, r::DpuRdmaSPointer::kNeutral,
-                       r::DpuRdmaSPointer::kOffset)}) {
-    program.words.push_back(word);
+                       r::DpuRdmaSPointer::kOffset)};
   }
   for (const auto& [offset, word] : body_) {
     for (const Open& open : open_) {
@@ -76,7 +96,7 @@ Result<TaskProgram> ListBuilder::Finish() const {
   program.words.push_back(regs::kNopWord);
   program.words.push_back(regs::MakeWord(regs::Target::kPc, 0, r::PcRegisterAmounts::kOffset));
   program.words.push_back(regs::kSyncWord);
-  program.words.push_back(regs::EnableWord(EnableMask()));
+  program.words.push_back(regs::EnableWord(EnableMask(unit_)));
   return program;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds one complete command list: every configuration register of the four convolution blocks is
+// Builds one complete command list: every configuration register of the blocks it launches is
 // written every time, because registers survive from task to task in two alternating groups
 // (registers-rk3588 section 6). Registers that are not set carry their neutral word.
 #ifndef SRC_ENCODE_RK3588_LIST_BUILDER_H_
@@ -19,7 +19,13 @@ namespace npu::encode::rk3588 {
 
 class ListBuilder {
  public:
-  ListBuilder();
+  // The blocks a list configures and launches.
+  enum class Unit : uint8_t {
+    kConvolution,  // CNA, CORE, DPU, DPU_RDMA
+    kElementwise,  // DPU, DPU_RDMA
+    kPool,         // PPU, PPU_RDMA
+  };
+  explicit ListBuilder(Unit unit = Unit::kConvolution);
 
   // Replaces the neutral word. The first field that does not fit fails Finish.
   template <typename Reg>
@@ -38,7 +44,7 @@ class ListBuilder {
     Relocate(Reg::kOffset, Reg::kName, slot, offset);
   }
 
-  // Pointers, body ascending by register, tail with ENABLE of CNA, CORE, DPU and DPU_RDMA; an even
+  // Pointers, body ascending by register, tail with ENABLE of the blocks; an even
   // number of words, not chained. Error kOutOfRange naming register, field and value.
   Result<TaskProgram> Finish() const;
 
@@ -50,6 +56,7 @@ class ListBuilder {
   };
   void Relocate(uint16_t reg, const char* name, Slot slot, uint64_t offset);
 
+  Unit unit_;
   std::map<uint16_t, uint64_t> body_;  // register offset -> command word
   std::vector<Open> open_;
   Status status_;

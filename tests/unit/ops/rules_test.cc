@@ -250,8 +250,17 @@ TEST(OpTable, GoodNodesAreAcceptedAndPrepared) {
 }
 
 TEST(OpTable, OnlyNpuOperationsAreLowered) {
-  const std::set<std::string_view> npu = {"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED",
-                                          "AVERAGE_POOL_2D", "MEAN"};
+  const std::set<std::string_view> npu = {"CONV_2D",
+                                          "DEPTHWISE_CONV_2D",
+                                          "FULLY_CONNECTED",
+                                          "AVERAGE_POOL_2D",
+                                          "MEAN",
+                                          "MAX_POOL_2D",
+                                          "ADD",
+                                          "SUB",
+                                          "RELU",
+                                          "RELU6",
+                                          "QUANTIZE"};
   for (const OpDef& op : AllOps()) {
     EXPECT_EQ(op.lower != nullptr, npu.contains(op.name)) << op.name;
     EXPECT_EQ(op.make_requant != nullptr,
@@ -508,7 +517,7 @@ TEST(Rules, EveryReasonHasACase) {
   std::set<Reason> seen = {Reason::kTypeNotInt8, Reason::kOperandCount, Reason::kShapeEmpty,
                            Reason::kQuantMissing};
   seen.insert({Reason::kNpuExact, Reason::kPoolWindow, Reason::kMeanPlane, Reason::kConvMultiplier,
-               Reason::kShapeBatch});
+               Reason::kShapeBatch, Reason::kPoolUnit});
   for (auto cases :
        {ConvolutionCases, OtherCases, RowAndMovementCases, MovementCases, ConstantCases}) {
     for (const Bad& bad : cases()) seen.insert(bad.reason);

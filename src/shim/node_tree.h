@@ -40,6 +40,8 @@ class NodeTree {
   void Remove();
   // After fork, in the child: the directory is the parent's.
   void Disown();
+  // Held over a fork. Its holders look up files, so it comes before the locks of descriptors.
+  std::mutex& mutex() { return mutex_; }
 
  private:
   bool Make();

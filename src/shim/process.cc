@@ -156,9 +156,11 @@ std::shared_ptr<kmodel::BufferObject> Process::Find(int fd) {
   return entry ? entry->exported : nullptr;
 }
 
-// The locks are taken over the fork, so that the child finds the tables whole.
+// The locks are taken over the fork, so that the child finds the tables whole and nobody's locks
+// closed.
 void Process::BeforeFork() {
   Process& process = Get();
+  process.tree_.mutex().lock();
   process.mutex_.lock();
   process.descriptors_.mutex().lock();
   process.mappings_.mutex().lock();
@@ -169,6 +171,7 @@ void Process::AfterForkInParent() {
   process.mappings_.mutex().unlock();
   process.descriptors_.mutex().unlock();
   process.mutex_.unlock();
+  process.tree_.mutex().unlock();
 }
 
 // The NPU's threads exist in the parent only: what was open is dead here, and kept from being

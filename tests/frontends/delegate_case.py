@@ -120,12 +120,12 @@ def counts_apart(got, expected):
 
 
 def run_script(text, *arguments, environment=None):
-    """Runs a Python program of its own; gives the completed process."""
+    """Runs a Python program of its own, which may import this module; gives the completed process."""
     return subprocess.run(
         [sys.executable, "-c", text, LIBRARY, *arguments],
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
-        env={**os.environ, **(environment or {})},
+        env={**os.environ, "PYTHONPATH": str(HERE), **(environment or {})},
     )

@@ -2,8 +2,11 @@
 #include "src/frontends/common/engine.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -64,10 +67,41 @@ class OpenDevices {
 };
 
 // The one mutable object of the process: hosts load the plugin once and make delegates as they
-// like.
-OpenDevices& ProcessDevices() {
-  static OpenDevices devices;
-  return devices;
+// like. A process forked while other threads work inherits locks that nobody will release, so it
+// begins with devices of its own.
+class ProcessDevices {
+ public:
+  constexpr ProcessDevices() = default;
+  ProcessDevices(const ProcessDevices&) = delete;
+  ProcessDevices& operator=(const ProcessDevices&) = delete;
+  ~ProcessDevices() {
+    const Owned* owned = current_.load();
+    if (owned != nullptr && owned->process == getpid()) delete owned;
+  }
+
+  OpenDevices& Get() {
+    Owned* owned = current_.load();
+    if (owned != nullptr && owned->process == getpid()) return owned->devices;
+    auto fresh = std::make_unique<Owned>(getpid(), owned);
+    // Otherwise another thread of this process was first, and `owned` is its object now.
+    if (current_.compare_exchange_strong(owned, fresh.get())) owned = fresh.release();
+    return owned->devices;
+  }
+
+ private:
+  struct Owned {
+    Owned(pid_t id, const Owned* before) : process(id), inherited(before) {}
+    const pid_t process;
+    const Owned* const inherited;  // of the process this one was forked from; never touched again
+    OpenDevices devices;
+  };
+
+  std::atomic<Owned*> current_{nullptr};
+};
+
+OpenDevices& DevicesOfThisProcess() {
+  static ProcessDevices devices;
+  return devices.Get();
 }
 
 class LibraryEngine : public Engine {
@@ -75,7 +109,7 @@ class LibraryEngine : public Engine {
   Result<std::shared_ptr<device::Device>> OpenDevice(const Options& options) override {
     std::lock_guard lock(mutex_);
     if (!device_ || !device_->Ready().ok()) {  // not ready: this is a forked child
-      NPU_ASSIGN_OR_RETURN(device_, ProcessDevices().Open(options));
+      NPU_ASSIGN_OR_RETURN(device_, DevicesOfThisProcess().Open(options));
     }
     return device_;
   }

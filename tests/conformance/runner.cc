@@ -12,45 +12,16 @@
 #include "src/base/checked.h"
 #include "src/chip/profile.h"
 #include "src/encode/conv.h"
-#include "src/sim/simulator.h"
+#include "tests/conformance/bench.h"
 
 namespace npu::conformance {
 namespace {
 
-constexpr uint32_t kGuard = 4096;
-constexpr std::byte kGuardByte{0xC3};
-constexpr std::byte kPoison{0xA5};
-
-// A buffer between two guard zones.
-struct Region {
-  uint32_t iova = 0;  // of the payload
-  std::vector<std::byte> bytes;
-  std::vector<std::byte> before;  // copy of read-only contents
-
-  std::byte* payload() { return bytes.data() + kGuard; }
-  size_t size() const { return bytes.size() - 2 * kGuard; }
-};
-
-Region MakeRegion(uint32_t iova, size_t size) {
-  Region r{.iova = iova, .bytes = {}, .before = {}};
-  r.bytes.assign(RoundUp(size, size_t{4096}) + 2 * kGuard, kGuardByte);
-  std::fill_n(r.payload(), size, kPoison);
-  return r;
-}
-
-std::string CheckGuards(const Region& r, size_t size, const char* name) {
-  for (size_t i = 0; i < r.bytes.size(); ++i) {
-    if (i >= kGuard && i < kGuard + size) continue;
-    if (r.bytes[i] != kGuardByte) {
-      return std::string("guard zone of the ") + name + " written at offset " +
-             std::to_string(static_cast<int64_t>(i) - static_cast<int64_t>(kGuard));
-    }
-  }
-  return {};
-}
-
 // The cube layouts, written here once more from rk3588-conv-matmul 3.1 and 3.7.
-void PackInput(const Problem& p, const std::vector<int8_t>& x, std::byte* cube) {
+std::vector<std::byte> PackInput(const Problem& p, const std::vector<int8_t>& x,
+                                 const layout::CubeShape& shape) {
+  std::vector<std::byte> bytes(shape.bytes(), kPoison);
+  std::byte* const cube = bytes.data();
   const int pixels = p.ih * p.iw;
   for (int c = 0; c < p.ic; ++c) {
     for (int pixel = 0; pixel < pixels; ++pixel) {
@@ -58,6 +29,7 @@ void PackInput(const Problem& p, const std::vector<int8_t>& x, std::byte* cube) 
           static_cast<std::byte>(x[static_cast<size_t>(pixel * p.ic + c)]);
     }
   }
+  return bytes;
 }
 
 int64_t OutputElement(const std::byte* cube, const oracle::ConvShape& s, int bytes, int c,
@@ -136,105 +108,6 @@ Result<encode::EncodedOp> Encode(const Problem& p, const Data& data) {
                               .raw_int32 = p.raw != 0};
   return encode::EncodeConv(chip, problem);
 }
-
-// Buffers of one operation in a simulated address space.
-class Bench {
- public:
-  Bench(const Problem& p, const Data& data, const encode::EncodedOp& op) : op_(op) {
-    Add(encode::Slot::kInput, op.input.bytes(), {});
-    PackInput(p, data.input, regions_.at(encode::Slot::kInput).payload());
-    Add(encode::Slot::kOutput, op.output.bytes(), {});
-    Add(encode::Slot::kWeights, op.weights.size(), op.weights);
-    if (!op.operands.empty()) Add(encode::Slot::kOperands, op.operands.size(), op.operands);
-  }
-
-  // Both paths of the simulator, which must leave the same bytes everywhere.
-  std::string RunTasks() {
-    std::vector<Region> lists;
-    for (const encode::TaskProgram& task : op_.tasks) lists.push_back(MakeList(task));
-    for (auto& [slot, r] : regions_) r.before = r.bytes;
-    std::string failure = RunPath(sim::Path::kFast, &lists);
-    if (!failure.empty()) return "fast path, " + failure;
-    std::map<encode::Slot, std::vector<std::byte>> fast;
-    for (auto& [slot, r] : regions_) fast[slot] = std::exchange(r.bytes, r.before);
-    failure = RunPath(sim::Path::kClear, &lists);
-    if (!failure.empty()) return failure;
-    for (auto& [slot, r] : regions_) {
-      if (r.bytes != fast[slot]) return "the fast path differs from the clear one";
-    }
-    return CheckMemory();
-  }
-
-  const std::byte* output() { return regions_.at(encode::Slot::kOutput).payload(); }
-
- private:
-  std::string RunPath(sim::Path path, std::vector<Region>* lists) {
-    sim::AddressSpace memory;
-    for (auto& [slot, r] : regions_) {
-      if (!memory.Map(r.iova - kGuard, r.bytes).ok()) return "cannot map a buffer";
-    }
-    for (Region& r : *lists) {
-      if (!memory.Map(r.iova - kGuard, r.bytes).ok()) return "cannot map a list";
-    }
-    sim::SimOptions options;
-    options.path = path;
-    sim::Simulator simulator(options);
-    for (size_t i = 0; i < lists->size(); ++i) {
-      const sim::KickResult result = simulator.RunKick(
-          memory,
-          {.regcmd = (*lists)[i].iova, .count = static_cast<uint32_t>(op_.tasks[i].words.size())});
-      const std::string where = "task " + std::to_string(i) + ": ";
-      for (const sim::Diagnostic& d : result.diagnostics) {
-        if (!IsRightHere(d)) return where + sim::ToString(d);
-      }
-      if (result.outcome != sim::Outcome::kComplete) return where + result.reason;
-    }
-    return {};
-  }
-
-  void Add(encode::Slot slot, size_t size, const std::vector<std::byte>& contents) {
-    Region r = MakeRegion(next_, size);
-    std::copy(contents.begin(), contents.end(), r.payload());
-    next_ += static_cast<uint32_t>(r.bytes.size()) + 4096;
-    sizes_[slot] = size;
-    regions_.emplace(slot, std::move(r));
-  }
-
-  Region MakeList(const encode::TaskProgram& task) {
-    std::vector<uint64_t> words = task.words;
-    for (const encode::Relocation& r : task.relocations) {
-      words[r.word] |= uint64_t{regions_.at(r.slot).iova + r.offset} << 16;
-    }
-    Region list = MakeRegion(next_, words.size() * 8);
-    std::memcpy(list.payload(), words.data(), words.size() * 8);
-    next_ += static_cast<uint32_t>(list.bytes.size()) + 4096;
-    return list;
-  }
-
-  // The simulator cannot know the plane's height; on one of exactly four rows a band of fewer rows
-  // rightly has surface stride 0.
-  bool IsRightHere(const sim::Diagnostic& d) const {
-    return d.id == "cna.surface_stride_clamped" && op_.input.height == 4;
-  }
-
-  std::string CheckMemory() {
-    constexpr const char* kNames[] = {"input", "output", "weights", "operands"};
-    for (auto& [slot, r] : regions_) {
-      const char* name = kNames[static_cast<size_t>(slot)];
-      if (slot != encode::Slot::kOutput && r.bytes != r.before) {
-        return std::string(name) + " changed";
-      }
-      std::string guards = CheckGuards(r, sizes_.at(slot), name);
-      if (!guards.empty()) return guards;
-    }
-    return {};
-  }
-
-  const encode::EncodedOp& op_;
-  std::map<encode::Slot, Region> regions_;
-  std::map<encode::Slot, size_t> sizes_;
-  uint32_t next_ = 0x0A000000 + kGuard;
-};
 
 // Expected outputs in [pixel][channel] order.
 struct Expected {
@@ -391,7 +264,7 @@ Outcome RunProblem(const Problem& problem) {
   const auto& silicon = std::get<encode::SiliconConv>(op->silicon);
   outcome.failure = CheckWeights(problem, data, silicon);
   if (!outcome.failure.empty()) return outcome;
-  Bench bench(problem, data, *op);
+  Bench bench(*op, {PackInput(problem, data.input, op->input)});
   outcome.failure = bench.RunTasks();
   if (!outcome.failure.empty()) return outcome;
   const Expected expected = ExpectedOutputs(problem, data, silicon);

@@ -38,8 +38,7 @@ void SetWindow(const PoolTask& t, ListBuilder* list) {
                                     .pad_right = Var(t.pad_right),
                                     .pad_bottom = Var(t.pad_bottom)});
   if (t.pad_left + t.pad_top + t.pad_right + t.pad_bottom == 0) return;
-  list->Set(
-      r::PpuPaddingValue1Cfg{.pad_value_0 = Var(static_cast<uint32_t>(int32_t{t.pad_value}))});
+  list->Set(r::PpuPaddingValue1Cfg{.pad_value_0 = Var(int32_t{t.pad_value})});
   list->Set(r::PpuPaddingValue2Cfg{.pad_value_1 = Var(t.pad_value < 0 ? kNegativeHigh : 0)});
 }
 

@@ -11,6 +11,7 @@
 #include "src/plan/jobs.h"
 #include "src/plan/link.h"
 #include "src/plan/memory.h"
+#include "src/plan/pays.h"
 #include "src/plan/route.h"
 #include "src/plan/schedule.h"
 #include "src/plan/steps.h"
@@ -86,17 +87,18 @@ Result<std::unique_ptr<CompiledProgram>> Compile(const ir::Graph& graph,
   CopyConstants(program.get());
 
   std::vector<RoutedNode> routed;
-  std::vector<bool> on_npu;
   for (const ir::Node& node : program->graph.nodes) {
     Result<RoutedNode> route = RouteNode(program->graph, node, options, *chip);
     if (!route.ok()) {
       return Status(route.status().code(), Describe(graph, node, route.status()),
                     route.status().reason());
     }
-    on_npu.push_back(route->npu != nullptr);
     routed.push_back(std::move(route).value());
     if (options.progress) options.progress(routed.size(), program->graph.nodes.size());
   }
+  NPU_RETURN_IF_ERROR(KeepWhatPays(program->graph, *chip, &routed));
+  std::vector<bool> on_npu;
+  for (const RoutedNode& route : routed) on_npu.push_back(route.npu != nullptr);
   StepBuilder builder(program.get());
   for (int32_t node : ScheduleNodes(program->graph, on_npu)) {
     builder.AddNode(node, std::move(routed[static_cast<size_t>(node)]));

@@ -277,6 +277,20 @@ TEST(Compile, RunsElementwiseStepsOnTheCube) {
   EXPECT_EQ(program.value()->steps.size(), 5U) << plan::ToString(*program.value());
 }
 
+// An add whose operands come from the host and whose result goes there is not worth a submit.
+TEST(Compile, KeepsAddsBetweenHostStepsOnTheHost) {
+  GraphBuilder b(5);
+  const ir::ValueId x = b.Input(8, 8, 32);
+  const ir::ValueId y = b.Conv(x, 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone);
+  const ir::ValueId sum = b.Add(b.LeakyRelu(y), b.LeakyRelu(y));
+  b.Output(b.Conv(b.LeakyRelu(sum), 16, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+  auto program = plan::Compile(b.graph(), {});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  EXPECT_EQ(program.value()->reports[3].route, "host-cube");
+  EXPECT_NE(program.value()->reports[3].host_reason.find("submit"), std::string::npos);
+  EXPECT_EQ(program.value()->submits, 2U);
+}
+
 TEST(Compile, KeepsResidualAddsInTheJob) {
   GraphBuilder b(5);
   const ir::ValueId x = b.Input(8, 8, 32);

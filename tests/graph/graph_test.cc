@@ -166,6 +166,30 @@ TEST_P(RandomNetwork, OneKickASubmitGivesTheSame) {
   EXPECT_LE(chained.statistics.kicks, stock.statistics.kicks);
 }
 
+// Pools of the pooling unit, where a device completes them, among convolutions.
+TEST_P(RandomNetwork, MaximumPoolsOnThePoolingUnit) {
+  GraphBuilder b(static_cast<uint64_t>(GetParam()));
+  const ir::Graph& graph = *BuildRandomNetwork(&b);
+  const Tensors inputs = {b.RandomInput(0)};
+  auto program = plan::Compile(graph, {.requant = Requant::kExact, .ppu_tasks = true});
+  ASSERT_TRUE(program.ok()) << program.status().message();
+  device::OpenOptions open;
+  open.provider = "sim";
+  open.completes_ppu = true;
+  auto device = device::Open(open);
+  ASSERT_TRUE(device.ok()) << device.status().message();
+  auto session = runtime::Session::Create(std::move(program).value(), std::move(device).value(),
+                                          {.verify_first = true});
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  Tensors outputs = MakeOutputs(graph);
+  for (int run = 0; run < 2; ++run) {
+    const Status status = session.value()->Run(Views(inputs), MutableViews(&outputs));
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(outputs, RunReference(graph, inputs)) << ir::ToString(graph);
+  }
+  EXPECT_EQ(session.value()->statistics().host_runs, 0U);
+}
+
 TEST_P(RandomNetwork, Uint8WithAsymmetricWeights) {
   GraphBuilder b(static_cast<uint64_t>(GetParam()));
   const ir::Graph& graph = *BuildRandomNetwork(&b);
@@ -289,6 +313,20 @@ TEST(Compile, KeepsAddsBetweenHostStepsOnTheHost) {
   EXPECT_EQ(program.value()->reports[3].route, "host-cube");
   EXPECT_NE(program.value()->reports[3].host_reason.find("submit"), std::string::npos);
   EXPECT_EQ(program.value()->submits, 2U);
+}
+
+TEST(Compile, PoolsOnThePoolingUnitOnlyWhereItCompletes) {
+  GraphBuilder b(5);
+  const ir::ValueId x = b.MaxPool(b.Input(9, 8, 32), 3, 2);
+  b.Output(b.Conv(x, 16, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+  auto stock = plan::Compile(b.graph(), {});
+  auto program = plan::Compile(b.graph(), {.ppu_tasks = true});
+  ASSERT_TRUE(stock.ok() && program.ok());
+  EXPECT_EQ(stock.value()->reports[0].route, "host");
+  EXPECT_EQ(program.value()->reports[0].route, "npu-pool");
+  EXPECT_EQ(program.value()->submits, 1U);
+  // How a kick ends that has such tasks is not known: one kick a task.
+  EXPECT_FALSE(std::get<plan::NpuStep>(program.value()->steps[1]).chainable);
 }
 
 TEST(Compile, KeepsResidualAddsInTheJob) {

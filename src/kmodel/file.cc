@@ -14,8 +14,6 @@
 namespace npu::kmodel {
 namespace {
 
-using uapi::kIoctlCreateBo;
-
 constexpr std::chrono::milliseconds kClosePatience{1000};
 // Requests are at most 16 KiB by encoding; ours are smaller, a longer tail is only copied.
 constexpr size_t kMaxArgument = 0x3FFF;

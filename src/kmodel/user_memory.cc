@@ -16,6 +16,8 @@ namespace {
 bool Copy(long number, void* local, uint64_t remote, size_t bytes) {
   if (bytes == 0) return true;
   const iovec here{local, bytes};
+  // Pointers travel as integers in the kernel's interface.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   const iovec there{reinterpret_cast<void*>(static_cast<uintptr_t>(remote)), bytes};
   const long copied = syscall(number, getpid(), &here, 1ul, &there, 1ul, 0ul);
   if (copied >= 0) return static_cast<size_t>(copied) == bytes;

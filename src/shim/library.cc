@@ -7,7 +7,7 @@ namespace {
 
 __attribute__((constructor)) void Load() {
   (void)npu::shim::Real();
-  (void)npu::shim::Process::Get();
+  npu::shim::Process::Get().Configure();
 }
 
 __attribute__((destructor)) void Unload() { npu::shim::Process::Get().Shutdown(); }

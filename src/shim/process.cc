@@ -33,8 +33,12 @@ Process& Process::Get() {
   return *process;
 }
 
-Process::Process() : config_(ReadEnvironment()), owner_(getpid()), tree_(config_) {
+Process::Process() : owner_(getpid()), tree_(config_) {
   pthread_atfork(BeforeFork, AfterForkInParent, AfterForkInChild);
+}
+
+void Process::Configure() {
+  std::call_once(configured_, [this] { config_ = ReadEnvironment(); });
 }
 
 bool Process::owns_memory() const { return getpid() == owner_; }
@@ -81,6 +85,7 @@ std::shared_ptr<kmodel::Npu> Process::TheNpu() {
 }
 
 int Process::OpenNode(int flags) {
+  Configure();  // another library's constructor may come before ours
   if (!config_.error.empty()) {
     WriteLog(config_.error);
     return Fail(EINVAL);

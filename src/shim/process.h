@@ -22,6 +22,9 @@ namespace npu::shim {
 class Process : public kmodel::DescriptorTable {
  public:
   static Process& Get();
+  // Reads the environment, the first time. Not at construction: sanitizers call us before the C
+  // library has an environment, and until this the variables have their defaults.
+  void Configure();
 
   // An open of the node: a new descriptor, or -1 with errno. `flags` as of open().
   int OpenNode(int flags);
@@ -58,7 +61,8 @@ class Process : public kmodel::DescriptorTable {
   static void AfterForkInParent();
   static void AfterForkInChild();
 
-  const Config config_;
+  Config config_;  // written by Configure() only
+  std::once_flag configured_;
   std::atomic<pid_t> owner_;
   Descriptors descriptors_;
   Mappings mappings_;

@@ -16,13 +16,18 @@ CLIENT = pathlib.Path(__file__).with_name("node_client.py")
 SMALL, CHAIN = "conv_i8_1x1_32x8x8_32", "chain3_i8_kick_32x11x9_128_40"
 
 
+def environment(**variables):
+    """The environment of a client; `variables` without their prefix."""
+    values = {key: value for key, value in os.environ.items() if not key.startswith("ROCKET_NODE_")}
+    values.update(LD_PRELOAD=PRELOAD, ROCKET_NODE_THREADS="1", ROCKET_NODE_HANG_MS="50")
+    values.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # the interpreter's own
+    values.update({"ROCKET_NODE_" + key: value for key, value in variables.items()})
+    return values
+
+
 def start(case, *mode, **variables):
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("ROCKET_NODE_")}
-    environment.update(LD_PRELOAD=PRELOAD, ROCKET_NODE_THREADS="1", ROCKET_NODE_HANG_MS="50")
-    environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # the interpreter's own
-    environment.update({"ROCKET_NODE_" + key: value for key, value in variables.items()})
-    return subprocess.Popen([sys.executable, str(CLIENT), str(GOLDEN / case), *mode], env=environment, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return subprocess.Popen([sys.executable, str(CLIENT), str(GOLDEN / case), *mode], env=environment(**variables),
+                            text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def finish(process):
@@ -102,9 +107,8 @@ class PythonClient(unittest.TestCase):
 
     def test_nothing_is_left_in_the_temporary_directory(self):
         with tempfile.TemporaryDirectory() as folder:
-            environment = dict(os.environ, LD_PRELOAD=PRELOAD, TMPDIR=folder)
             script = "import glob; assert glob.glob('/dev/accel/*') == ['/dev/accel/accel0']"
-            subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+            subprocess.run([sys.executable, "-c", script], env=dict(environment(), TMPDIR=folder), check=True)
             self.assertEqual(glob.glob(folder + "/*"), [])
 
 

@@ -30,8 +30,8 @@ class Sample:
 
 def networks(models):
     """Names of the int8 and uint8 networks."""
-    names = (name.removesuffix(".tflite") for name in sorted(os.listdir(models)))
-    return [name for name in names if "_int8" in name or "_uint8" in name if "." not in name]
+    names = (n.removesuffix(".tflite") for n in sorted(os.listdir(models)) if n.endswith(".tflite"))
+    return [name for name in names if "_int8" in name or "_uint8" in name]
 
 
 def sample_of(models, details):

@@ -75,8 +75,10 @@ class ProcessDevices {
   ProcessDevices(const ProcessDevices&) = delete;
   ProcessDevices& operator=(const ProcessDevices&) = delete;
   ~ProcessDevices() {
-    const Owned* owned = current_.load();
-    if (owned != nullptr && owned->process == getpid()) delete owned;
+    Owned* const owned = current_.load();
+    if (owned == nullptr || owned->process != getpid()) return;
+    current_ = owned->inherited;  // what is never freed stays reachable, so that it is no leak
+    delete owned;
   }
 
   OpenDevices& Get() {
@@ -90,9 +92,9 @@ class ProcessDevices {
 
  private:
   struct Owned {
-    Owned(pid_t id, const Owned* before) : process(id), inherited(before) {}
+    Owned(pid_t id, Owned* before) : process(id), inherited(before) {}
     const pid_t process;
-    const Owned* const inherited;  // of the process this one was forked from; never touched again
+    Owned* const inherited;  // of the process this one was forked from; never touched again
     OpenDevices devices;
   };
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 #include "src/doctor/check.h"
 #include "src/doctor/facts.h"
@@ -17,11 +19,13 @@ Finding Pass(std::string evidence) { return {Verdict::kPass, std::move(evidence)
 Finding Skip(std::string reason) { return {Verdict::kSkip, std::move(reason)}; }
 Finding Fail(std::string evidence) { return {Verdict::kFail, std::move(evidence)}; }
 
-// "2.36" -> 2036, "3.4.30" -> 3004030: comparable; 0 for none.
+// "2.36" -> 2036000, "3.4.30" -> 3004030: three numbers always, or 2.3.2 would rank above 2.36; 0
+// for none.
 int64_t Rank(std::string_view version) {
+  const std::vector<std::string> parts = Split(version, '.');
   int64_t rank = 0;
-  for (const std::string& part : Split(version, '.')) {
-    rank = rank * 1000 + std::strtoll(part.c_str(), nullptr, 10);
+  for (size_t i = 0; i < 3; ++i) {
+    rank = rank * 1000 + (i < parts.size() ? std::strtoll(parts[i].c_str(), nullptr, 10) : 0);
   }
   return rank;
 }

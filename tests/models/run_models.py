@@ -90,9 +90,18 @@ def _judge(result, node, run, outputs, expected):
     return {**result, "outcome": "passed"}
 
 
+def _interpreter_module():
+    """The stock interpreter of this Python environment; the older host has one of its own."""
+    try:
+        import ai_edge_litert.interpreter as litert
+    except ModuleNotFoundError:
+        import tflite_runtime.interpreter as litert
+    return litert
+
+
 def run_case(case, options, library=LIBRARY, models=MODELS):
     """One model once; `options` are the delegate's. A dict of name, op, type, outcome and particulars."""
-    import ai_edge_litert.interpreter as litert
+    litert = _interpreter_module()
     folder = models / "ops"
     result = {"name": case["name"], "op": case["op"], "type": kind_of(case)}
     # BUILTIN_REF lacks some operations; the index says so by naming the kernels of the stored outputs.

@@ -57,7 +57,7 @@ class DisAsm(unittest.TestCase):
         found = run("disassemble")
         self.assertEqual((found.returncode, found.stdout), (2, b""))
         self.assertEqual(found.stderr, b"rocket-npu: unknown command 'disassemble'; the commands are "
-                                       b"dis, asm, replay\n")
+                                       b"dis, asm, replay, doctor, selftest\n")
 
     def test_json_names_every_field(self):
         case = self.cases()[0]

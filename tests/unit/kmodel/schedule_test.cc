@@ -51,13 +51,13 @@ TEST(Order, JobsOfThreeFilesUseThreeCores) {
   TestNpu npu(Delayed(80));
   std::vector<std::shared_ptr<File>> files;
   std::vector<std::unique_ptr<PlacedCase>> placed;
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) {
     files.push_back(npu.Open());
     placed.push_back(std::make_unique<PlacedCase>(kSmallCase, files.back().get()));
     placed.back()->Load();
   }
-  for (int i = 0; i < 3; ++i) ASSERT_EQ(Submit(files[i].get(), placed[i]->Job()), 0);
-  for (int i = 0; i < 3; ++i) {
+  for (size_t i = 0; i < 3; ++i) ASSERT_EQ(Submit(files[i].get(), placed[i]->Job()), 0);
+  for (size_t i = 0; i < 3; ++i) {
     EXPECT_EQ(Prep(files[i].get(), placed[i]->output(), INT64_MAX), 0);
     EXPECT_EQ(placed[i]->Mismatches(), 0u);
   }

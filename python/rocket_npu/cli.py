@@ -236,11 +236,20 @@ def _verdict(result, max_diff):
     if first is not None:
         print(
             f"first layer beyond its bound: node {first['index']} {first['op']} "
-            f"{first['shape']} differs by {first['max']}, bound {first['bound']}",
+            f"{first['shape']} differs by {first['max']}, bound {first['bound']}"
+            f"{': ' + first['text'] if first.get('text') else ''}",
             file=sys.stderr,
         )
         code = 1
-    return code
+    return code if _npu_was_used(result.explain) else 1
+
+
+def _npu_was_used(explain):
+    """Whether what was claimed stayed on the NPU; says so when it did not."""
+    left = explain.left_npu() if explain else ""
+    if left:
+        print(f"not the NPU's results: {left}", file=sys.stderr)
+    return not left
 
 
 def _print_comparison(result):
@@ -305,9 +314,10 @@ def _run_command(options):
             _print_run(sample, outputs, seconds, runner.outputs)
         for k, values in enumerate(outputs):
             saved[f"{number}.output{k}" if len(samples) > 1 else f"output{k}"] = values
-    explain = runner.explain()
+    explain = runner.finish()
     if explain and options.json != "-":
         print(_claims(explain.claimed, explain.offered, explain))
+    _npu_was_used(explain)
     if options.save:
         try:
             np.savez_compressed(options.save, **saved)
@@ -329,6 +339,7 @@ def _run_report(options, keys, runner, rows, explain):
         "claimed": explain.claimed if explain else 0,
         "offered": explain.offered if explain else 0,
         "modelled_us": explain.modelled_us() if explain else 0.0,
+        "run": explain.run if explain else {},
         "load_milliseconds": 1e3 * runner.load_seconds,
         "samples": rows,
     }
@@ -344,7 +355,8 @@ def _print_run(sample, outputs, seconds, details):
 
 def _detect_command(options):
     rows, runner = detect_command.detect(options, _library(options), _keys(options), _progress())
-    explain = runner.explain()
+    explain = runner.finish()
+    _npu_was_used(explain)
     if options.json:
         claimed = {"claimed": explain.claimed, "offered": explain.offered} if explain else {}
         _write_json(options.json, {"format": 1, "model": options.model, **claimed,

@@ -73,7 +73,7 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
         progress(f"sample {number + 1} of {len(samples)}")
         for tally, a, b in zip(tallies, plain.run(sample.tensors), other.run(sample.tensors)):
             tally.add(a, b)
-    explain = other.explain()
+    explain = other.finish()
     content = {
         "format": 1,
         "model": str(path),
@@ -86,6 +86,8 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
         "claimed": explain.claimed if explain else 0,
         "offered": explain.offered if explain else 0,
     }
+    if explain and explain.run:
+        content["run"] = explain.run
     rows = None
     if layers:
         rows = compare_layers(source, samples[0], library, options, reference, progress)
@@ -94,9 +96,12 @@ def compare(path, samples_of, library, options, reference="ref", layers=False, t
 
 
 def layer_options(options):
-    """The user's options for a run of one node: claim it even alone, say nothing."""
+    """The user's options for a run of one node: claim it even alone, say nothing.
+
+    Without `verify=first`, which would put the host's results in the place of wrong ones.
+    """
     own = {key: value for key, value in options.items() if key not in _PRIVATE_OPTIONS}
-    return {**own, "claim": "all", "quiet": "1"}
+    return {"verify": "off", **own, "claim": "all", "quiet": "1"}
 
 
 def compare_layers(source, sample, library, options, reference="ref", progress=lambda text: None):
@@ -142,8 +147,11 @@ def _compare_node(model, index, whole, resolver, library, options):
         tally.add(reference, candidate)
     found = tally.report()
     row.update({key: found[key] for key in ("dtype", "unit", "max", "mean", "share")})
-    explain = runner.explain()
-    return _judge(row, tally, explain.node(0) if explain else {})
+    explain = runner.finish()
+    row = _judge(row, tally, explain.node(0) if explain else {})
+    if explain and explain.left_npu():
+        row.update({"within": False, "text": explain.left_npu()})
+    return row
 
 
 def _judge(row, tally, node):

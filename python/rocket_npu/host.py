@@ -58,6 +58,17 @@ class Explain:
         self.summary = summary
         self.partitions = content.get("partitions", [])
         self.nodes = content.get("nodes", [])
+        self.run = content.get("run", {})  # only when the interpreter has ended
+
+    def left_npu(self):
+        """Why runs were computed on the host in the NPU's place, or an empty text."""
+        count = int(self.run.get("host_runs", 0))
+        if not count:
+            return ""
+        wrong = int(self.run.get("verify_mismatches", 0))
+        why = (f"verify=first found {wrong} wrong elements" if wrong
+               else f"{int(self.run.get('device_failures', 0))} jobs failed")
+        return f"{count} of {int(self.run.get('runs', 0))} runs left the NPU for the host: {why}"
 
     def node(self, index):
         return next((node for node in self.nodes if node.get("index") == index), {})
@@ -147,3 +158,9 @@ class Runner:
                 return Explain(json.load(file))
         except (OSError, ValueError) as error:
             raise UserError(f"no usable explain file from the delegate: {one_line(error)}") from error
+
+    def finish(self):
+        """Ends the interpreter; the account now also tells how the inferences went."""
+        self.interpreter = None
+        self._delegate = None
+        return self.explain()

@@ -194,7 +194,8 @@ class Layers(unittest.TestCase):
 
     def test_each_layer_is_claimed_alone_and_quietly(self):
         found = compare.layer_options({"device": "sim", "explain": "x", "claim": "auto"})
-        self.assertEqual(found, {"device": "sim", "claim": "all", "quiet": "1"})
+        self.assertEqual(found, {"device": "sim", "claim": "all", "quiet": "1", "verify": "off"})
+        self.assertEqual(compare.layer_options({"verify": "first"})["verify"], "first")
 
 
 if __name__ == "__main__":

@@ -54,6 +54,22 @@ class SmallModel(unittest.TestCase):
         self.assertEqual((content["claimed"], content["outputs"][0]["max"]), (2, 0))
         self.assertEqual([row["bound"] for row in content["layers"]], [0, 0])
 
+    def test_an_npu_that_computes_nothing_is_not_taken_for_a_good_one(self):
+        null = ("--random", 2, "--option", "device=null", "--option", "claim=all", "--option",
+                "quiet=1", "--json", self.report)
+        code, _, err = run_cli("compare", self.model, *null)
+        content = json.loads(self.report.read_text())
+        self.assertEqual((code, content["outputs"][0]["max"]), (1, 0))  # the host's results
+        self.assertEqual((content["run"]["runs"], content["run"]["host_runs"]), (2, 2))
+        self.assertIn("not the NPU's results: 2 of 2 runs left the NPU for the host", err)
+        code, _, _ = run_cli("compare", self.model, "--layers", *null)
+        row = json.loads(self.report.read_text())["layers"][0]
+        self.assertEqual((code, row["within"]), (1, False))
+        self.assertGreater(row["max"], 1)
+        code, _, err = run_cli("run", self.model, *null)
+        self.assertEqual((code, json.loads(self.report.read_text())["run"]["host_runs"]), (0, 2))
+        self.assertIn("2 of 2 runs left the NPU", err)
+
     def test_every_reference_works(self):
         for reference in host.RESOLVERS:
             code, content, text = self.compare("--reference", reference)

@@ -63,7 +63,7 @@ def measure(network, path, picture, library, options, iterations=2, threads=2):
         network=network,
         path=path,
         options=options,
-        explain=npu_runner.explain(),
+        explain=npu_runner.finish(),
         details=details,
         extents=size,
         npu=[detection.real(v, item) for v, item in zip(npu, details)],

@@ -28,8 +28,8 @@ _PICTURE = convert.HERE / "pictures" / "grace_hopper.jpg"
 _TERMS = ("A submit is a call of the kernel driver, a kick a start of the NPU within it. A count is "
           "one step of an output's 8-bit scale: each layer is at most one from the reference "
           "kernels, and over a network these add up, as XNNPACK's do.")
-_NOTE = ("Modelled times come from a cost model fitted to published measurements of the chip; "
-         "nothing here was measured on hardware. Wall times on the simulator say nothing about "
+_NOTE = ("Modelled times come from a cost model fitted to published measurements of the chip, at "
+         "{clock:g} MHz (stock kernels keep the NPU at 200); nothing here was measured on hardware. Wall times on the simulator say nothing about "
          "the speed of an NPU.")
 
 
@@ -110,7 +110,7 @@ def cost_model(explain):
         "band": float(entry["band_percent"]["value"]),
         "engine": f"simulated {chip}" if device["simulated"] else f"{chip} through "
                                                                   f"{device['provider']}",
-        "note": _NOTE,
+        "note": _NOTE.format(clock=entry["default_clock_mhz"]["value"]),
     }
 
 
@@ -191,6 +191,10 @@ def _run(options, progress):
         demo.results.append(measure.measure(network, path, picture, found, demo.options))
         if demo.results[-1].explain.claimed == 0:
             raise UserError("the delegate claimed nothing: see its messages above")
+        left = demo.results[-1].explain.left_npu()
+        if left:
+            raise UserError(f"{left}; rocket-npu doctor looks for the cause, and "
+                            "--option device=sim shows the demonstration on the simulated NPU")
     demo.cost = cost_model(demo.results[0].explain)
     effective = demo.results[0].explain.content["options"]
     demo.options = {key: value for key, value in effective.items() if key != "explain"}
@@ -231,7 +235,7 @@ def main():
     _print_answers(demo)
     for result in demo.results:
         _print_network(result, demo.cost)
-    print(f"\n{_TERMS}\n{_NOTE}")
+    print(f"\n{_TERMS}\n{demo.cost['note']}")
     progress(f"picture: {os.path.relpath(picture_path)}")
     progress(f"report:  {os.path.relpath(report_path)}")
     return 0

@@ -29,8 +29,8 @@ _TERMS = ("A submit is a call of the kernel driver, a kick a start of the NPU wi
           "one step of an output's 8-bit scale: each layer is at most one from the reference "
           "kernels, and over a network these add up, as XNNPACK's do.")
 _NOTE = ("Modelled times come from a cost model fitted to published measurements of the chip, at "
-         "{clock:g} MHz (stock kernels keep the NPU at 200); nothing here was measured on hardware. Wall times on the simulator say nothing about "
-         "the speed of an NPU.")
+         "{clock:g} MHz (stock kernels keep the NPU at 200); nothing here was measured on hardware. "
+         "Wall times on the simulator say nothing about the speed of an NPU.")
 
 
 @dataclasses.dataclass

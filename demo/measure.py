@@ -16,6 +16,8 @@ ROUTES = {
     "npu-int8": "NPU, int8 in and out",
     "npu-int8-perchannel": "NPU, int8 in and out, a scale for each channel",
     "npu-int32-host-requant": "NPU for the sums, CPU for the way back to int8",
+    "npu-elementwise": "NPU, post-processing unit alone",
+    "npu-pool": "NPU, pooling unit alone",
     "host-cube": "CPU, on data in the NPU's layout",
     "host": "CPU, inside the delegate's partition",
     NOT_CLAIMED: "CPU, declined by the delegate",

@@ -29,6 +29,15 @@ class DocumentsTest(unittest.TestCase):
             for name in re.findall(r"`((?:src|tools|tests|docs|chips|cmake|bench|demo)/[\w./-]+)`", path.read_text()):
                 self.assertTrue((ROOT / name).exists(), f"{path.relative_to(ROOT)}: {name}")
 
+    def test_every_route_is_explained(self):
+        sources = [p for layer in ("encode", "plan") for p in (ROOT / "src" / layer).rglob("*.cc")]
+        routes = set(re.findall(r'"(npu-[a-z0-9-]+|host-cube)"', "".join(p.read_text() for p in sources)))
+        self.assertLessEqual({"npu-int8", "npu-elementwise", "host-cube"}, routes)
+        for name in ("docs/options.md", "demo/measure.py"):
+            text = (ROOT / name).read_text()
+            for route in routes:
+                self.assertRegex(text, f'[`"]{route}[`"]', name)
+
     def test_every_layer_has_a_readme(self):
         for folder in sorted((ROOT / "src").iterdir()):
             if folder.is_dir() and any(folder.iterdir()):

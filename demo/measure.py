@@ -18,6 +18,7 @@ ROUTES = {
     "npu-int32-host-requant": "NPU for the sums, CPU for the way back to int8",
     "npu-elementwise": "NPU, post-processing unit alone",
     "npu-pool": "NPU, pooling unit alone",
+    "placement": "nothing to do: the inputs are written where the result lies",
     "host-cube": "CPU, on data in the NPU's layout",
     "host": "CPU, inside the delegate's partition",
     NOT_CLAIMED: "CPU, declined by the delegate",

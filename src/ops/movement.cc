@@ -38,7 +38,8 @@ Status CheckReshape(const ir::Graph& graph, const ir::Node& node) {
 }
 
 // Claims CONCATENATION: any axis; equal quantization of all inputs and the output (uint8: any, as
-// TensorFlow Lite rescales)
+// TensorFlow Lite rescales); images along the channels are placed without a copy where every part
+// starts on a whole group of 32 channels
 Status CheckConcatenation(const ir::Graph& graph, const ir::Node& node) {
   NPU_RETURN_IF_ERROR(
       CheckCounts(node, std::max<size_t>(node.inputs.size(), 1), node.inputs.size()));

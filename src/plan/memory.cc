@@ -126,6 +126,32 @@ Status CheckDeviceBytes(const CompiledProgram& program) {
                       total >> 20)};
 }
 
+// A whole lives as long as any of its parts, and holds them to their last padding group.
+void JoinParts(CompiledProgram* program, Lifetimes* lives) {
+  for (size_t s = 0; s < program->slots.size(); ++s) {
+    const TensorSlot& part = program->slots[s];
+    if (part.whole < 0 || lives->first[s] < 0) continue;
+    const auto w = static_cast<size_t>(part.whole);
+    const bool unused = lives->first[w] < 0;
+    lives->first[w] = unused ? lives->first[s] : std::min(lives->first[w], lives->first[s]);
+    lives->first_step[w] =
+        unused ? lives->first_step[s] : std::min(lives->first_step[w], lives->first_step[s]);
+    lives->last[w] = std::max(lives->last[w], lives->last[s]);
+    lives->last_step[w] = std::max(lives->last_step[w], lives->last_step[s]);
+    lives->host[w] = lives->host[w] || lives->host[s];
+    TensorSlot& whole = program->slots[w];
+    whole.bytes = std::max(whole.bytes, part.part_offset + part.bytes);
+  }
+}
+
+void PlaceParts(CompiledProgram* program) {
+  for (TensorSlot& part : program->slots) {
+    if (part.whole < 0) continue;
+    part.place = program->slots[static_cast<size_t>(part.whole)].place;
+    part.place.offset += part.part_offset;
+  }
+}
+
 }  // namespace
 
 std::vector<uint64_t> PlanOffsets(const std::vector<Interval>& intervals, uint64_t alignment,
@@ -163,10 +189,11 @@ Status PlanMemory(CompiledProgram* program) {
     std::visit([&](const auto& s) { Visit(s, &lives); }, step);
     ++lives.step;
   }
+  JoinParts(program, &lives);
   std::vector<size_t> shared, arena, host;
   for (size_t s = 0; s < program->slots.size(); ++s) {
     const TensorSlot& slot = program->slots[s];
-    if (lives.first[s] < 0) continue;  // an input nobody reads
+    if (lives.first[s] < 0 || slot.whole >= 0) continue;  // an input nobody reads; a part
     if (slot.order == layout::Order::kCube) {
       (lives.host[s] ? shared : arena).push_back(s);
     } else if (slot.place.memory == Memory::kHost) {
@@ -177,6 +204,7 @@ Status PlanMemory(CompiledProgram* program) {
   program->arena_bytes = PlanPool(arena, lives, Memory::kArena, program);
   if (program->arena_bytes != 0) program->arena_bytes += kArenaSlack;
   program->host_bytes = PlanPool(host, lives, Memory::kHost, program);
+  PlaceParts(program);
   return CheckDeviceBytes(*program);
 }
 

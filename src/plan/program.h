@@ -33,6 +33,8 @@ struct Place {
   uint64_t offset = 0;  // bytes
 };
 
+using SlotId = int32_t;
+
 // One version of a value: the same tensor may exist row-major and as a cube.
 struct TensorSlot {
   ir::ValueId value = ir::kNoValue;
@@ -40,10 +42,12 @@ struct TensorSlot {
   layout::CubeShape cube;   // kCube only
   bool host_uint8 = false;  // row-major uint8 bytes of a rebased value, as the host has them
   uint64_t bytes = 0;
+  // A cube that lies inside a larger one, `part_offset` bytes from its start (concatenation by
+  // placement); -1: it stands alone.
+  SlotId whole = -1;
+  uint64_t part_offset = 0;
   Place place;
 };
-
-using SlotId = int32_t;
 
 // NHWC -> cube, or back: a layout change is always a step of its own. Sign bits are flipped on the
 // way when the row-major side is host_uint8.

@@ -10,6 +10,10 @@ namespace {
 using layout::CubeShape;
 using layout::Order;
 
+// Channels that a task writes at once; a depthwise one writes 64, which its cube's allocated
+// channels tell.
+constexpr uint32_t kWriterGroup = 32;
+
 bool SameCube(const CubeShape& a, const CubeShape& b) {
   return a.channels == b.channels && a.height == b.height && a.width == b.width &&
          a.element_bytes == b.element_bytes;
@@ -60,13 +64,18 @@ void StepBuilder::AddNode(int32_t node, RoutedNode routed) {
     report.host_reason = std::move(routed.host_reason);
     AddNpuOp(node, op, kernel);
   } else {
+    report.host_reason = std::move(routed.host_reason);
+    if (PlaceConcatenation(node)) {
+      report.route = "placement";
+      program_->reports.push_back(std::move(report));
+      return;
+    }
     AddHostStep(node, kernel);
     const auto& step = std::get<HostStep>(program_->steps.back());
     const bool cube = std::any_of(step.outputs.begin(), step.outputs.end(), [&](SlotId s) {
       return program_->slots[static_cast<size_t>(s)].order == Order::kCube;
     });
     report.route = cube ? "host-cube" : "host";
-    report.host_reason = std::move(routed.host_reason);
   }
   program_->reports.push_back(std::move(report));
 }
@@ -143,6 +152,55 @@ void StepBuilder::AddHostStep(int32_t node, const host::Kernel* kernel) {
                                  : NewRowMajor(out));
   }
   program_->steps.emplace_back(std::move(step));
+}
+
+// Not what a pack step fills (it writes padding groups too), not a part or a whole already.
+bool StepBuilder::MayBecomePart(SlotId slot) const {
+  if (slot < 0 || program_->slots[static_cast<size_t>(slot)].whole >= 0) return false;
+  for (const TensorSlot& other : program_->slots) {
+    if (other.whole == slot) return false;
+  }
+  return std::none_of(program_->steps.begin(), program_->steps.end(), [&](const Step& step) {
+    const auto* pack = std::get_if<PackStep>(&step);
+    return pack != nullptr && pack->to == slot;
+  });
+}
+
+bool StepBuilder::PlaceConcatenation(int32_t node) {
+  const ir::Graph& graph = program_->graph;
+  const ir::Node& n = graph.nodes[static_cast<size_t>(node)];
+  const auto* params = std::get_if<ir::ConcatenationParams>(&n.params);
+  const ir::TensorType& type = graph.type(n.outputs[0]);
+  if (params == nullptr || !IsByteImage(type)) return false;
+  if (params->axis != 3 && params->axis != -1) return false;
+  std::vector<std::pair<SlotId, uint32_t>> parts;  // slot, first channel
+  uint32_t channel = 0;
+  uint32_t written = 0;  // by the parts before
+  for (const ir::ValueId in : n.inputs) {
+    const ir::TensorType& part = graph.type(in);
+    // uint8 tensors of other scales are rescaled: that is work.
+    if (graph.value(in).is_constant() || !IsByteImage(part) || part.quant != type.quant)
+      return false;
+    const CubeShape shape = ImageCube(part);
+    const SlotId slot = FindCube(in, shape);
+    // Every part starts on a whole group of what a task writes, and where no other part's writer
+    // writes padding (architecture 7.3).
+    if (!MayBecomePart(slot) || channel % kWriterGroup != 0 || channel < written) return false;
+    for (const auto& other : parts) {
+      if (other.first == slot) return false;
+    }
+    parts.emplace_back(slot, channel);
+    written = channel + program_->slots[static_cast<size_t>(slot)].cube.allocated_channels;
+    channel += shape.channels;
+  }
+  const SlotId whole = NewCube(n.outputs[0], ImageCube(type));
+  const CubeShape& cube = program_->slots[static_cast<size_t>(whole)].cube;
+  for (const auto& [slot, first] : parts) {
+    program_->slots[static_cast<size_t>(slot)].whole = whole;
+    program_->slots[static_cast<size_t>(slot)].part_offset =
+        first / cube.c2() * cube.surface_bytes();
+  }
+  return true;
 }
 
 SlotId StepBuilder::FindCube(ir::ValueId value, const CubeShape& shape) const {

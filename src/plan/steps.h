@@ -26,6 +26,10 @@ class StepBuilder {
  private:
   void AddNpuOp(int32_t node, const encode::EncodedOp* op, const host::Kernel* requantize);
   void AddHostStep(int32_t node, const host::Kernel* kernel);
+  // Makes the cubes of a concatenation along the channels parts of the result's cube, so that their
+  // producers write it and nothing is left to do. False, and nothing changed, where that is wrong.
+  bool PlaceConcatenation(int32_t node);
+  bool MayBecomePart(SlotId slot) const;
   bool RunsOnCubes(const ir::Node& node, const host::Kernel& kernel) const;
   // The slot of `value` in that form, made by a pack or unpack step if it does not exist yet.
   SlotId EnsureRowMajor(ir::ValueId value);

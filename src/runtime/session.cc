@@ -44,6 +44,7 @@ class SessionImpl final : public Session {
   void NoteCpuWrites(std::span<const plan::SlotId> slots, BufferSet* dirty) const;
   void PrepareNpuStep(const plan::NpuStep& step, BufferSet* dirty, PreparedStep* prepared) const;
   device::Canary CanaryOf(const plan::NpuStep& step, const device::Job& job) const;
+  device::Canary MarkOf(const plan::NpuOp& op) const;
   Status RunOnDevice();
   Status RunStep(const plan::Step& step, PreparedStep* prepared);
   Status RunHostStep(const plan::HostStep& step, PreparedStep* prepared);
@@ -134,7 +135,6 @@ void SessionImpl::PrepareNpuStep(const plan::NpuStep& step, BufferSet* dirty,
 // was dropped, and also when it ended half-way. Only where the host reads the buffer anyway and no
 // operation of the job may read the mark.
 device::Canary SessionImpl::CanaryOf(const plan::NpuStep& step, const device::Job& job) const {
-  constexpr uint32_t kAtomBytes = 16;
   const plan::NpuOp& last = step.ops.back();
   const plan::TensorSlot& slot = program_->slots[static_cast<size_t>(last.output)];
   if (slot.place.memory != plan::Memory::kShared) return {};
@@ -145,9 +145,15 @@ device::Canary SessionImpl::CanaryOf(const plan::NpuStep& step, const device::Jo
     }
   }
   if (std::find(job.outputs.begin(), job.outputs.end(), buffer) == job.outputs.end()) return {};
-  const layout::CubeShape& cube = slot.cube;
+  return MarkOf(last);
+}
+
+device::Canary SessionImpl::MarkOf(const plan::NpuOp& op) const {
+  constexpr uint32_t kAtomBytes = 16;
+  const plan::TensorSlot& output = slot(op.output);
+  const layout::CubeShape& cube = output.cube;
   const uint64_t offset = layout::CubeOffset(cube, 0, cube.height - 1, cube.width - 1);
-  return {buffer, slot.place.offset + offset, kAtomBytes};
+  return {buffers_.buffer_of(op.output), output.place.offset + offset, kAtomBytes};
 }
 
 Status SessionImpl::Run(Inputs inputs, Outputs outputs) {
@@ -252,7 +258,10 @@ Status SessionImpl::VerifyNpuStep(const plan::NpuStep& step, PreparedStep* prepa
   Progress progress(options_.logger, "checking the first inference, NPU operations");
   for (const plan::NpuOp& op : step.ops) {
     progress.Step(static_cast<size_t>(&op - step.ops.data()), step.ops.size());
-    NPU_RETURN_IF_ERROR(RunJob(buffers_.MakeJob({&op, 1}, step.chainable)));
+    device::Job job = buffers_.MakeJob({&op, 1}, step.chainable);
+    // The host looks at this output in any case; a dropped job must not pass for wrong arithmetic.
+    job.canary = MarkOf(op);
+    NPU_RETURN_IF_ERROR(RunJob(job));
     std::vector<layout::TensorView> inputs;
     for (const plan::SlotId slot : op.inputs()) {
       NPU_RETURN_IF_ERROR(buffers_.buffer_of(slot)->BeginCpuAccess());

@@ -342,6 +342,49 @@ TEST(Compile, KeepsResidualAddsInTheJob) {
   EXPECT_EQ(program.value()->steps.size(), 3U) << plan::ToString(*program.value());
 }
 
+// Channels of the parts: whole writer groups but for the last.
+TEST(Compile, PlacesTheInputsOfAConcatenationInItsResult) {
+  for (const Requant requant : {Requant::kChip, Requant::kExact}) {
+    for (const int32_t last : {16, 32, 40}) {
+      GraphBuilder b(17);
+      const ir::ValueId x = b.Input(9, 7, 32);
+      const ir::ValueId y = b.Conv(x, 64, 3, 1, ir::Padding::kSame, ir::Activation::kRelu);
+      const ir::ValueId z = b.Conv(x, last, 1, 1, ir::Padding::kSame, ir::Activation::kRelu);
+      const ir::ValueId joined = b.Concat(y, z);
+      b.Output(b.Conv(joined, 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+      b.Output(b.Depthwise(y, 3, 1));  // a part is read by itself too
+      b.Output(joined);
+      const Tensors inputs = {b.RandomInput(0)};
+      const RunResult run = RunCompiled(b.graph(), inputs, requant, 2);
+      EXPECT_EQ(run.program->reports[2].route, "placement") << plan::ToString(*run.program);
+      if (requant == Requant::kExact) {
+        EXPECT_EQ(run.outputs, RunReference(b.graph(), inputs)) << last;
+      } else {
+        EXPECT_EQ(run.program->submits, 1U);
+      }
+    }
+  }
+}
+
+// A part of 24 channels, or of 32 whose writer writes 64, would be overwritten by its neighbour, or
+// overwrite it.
+TEST(Compile, CopiesAConcatenationThatCannotBePlaced) {
+  for (const bool depthwise : {false, true}) {
+    GraphBuilder b(19);
+    const ir::ValueId x = b.Input(9, 7, 32);
+    const ir::ValueId y = depthwise
+                              ? b.Depthwise(x, 3, 1)
+                              : b.Conv(x, 24, 1, 1, ir::Padding::kSame, ir::Activation::kRelu);
+    const ir::ValueId z = b.Conv(x, 32, 1, 1, ir::Padding::kSame, ir::Activation::kRelu);
+    b.Output(b.Conv(b.Concat(y, z), 24, 1, 1, ir::Padding::kSame, ir::Activation::kNone));
+    const Tensors inputs = {b.RandomInput(0)};
+    const RunResult run = RunCompiled(b.graph(), inputs, Requant::kExact, 2);
+    EXPECT_EQ(run.outputs, RunReference(b.graph(), inputs));
+    const RunResult chip = RunCompiled(b.graph(), inputs, Requant::kChip, 2);
+    EXPECT_EQ(chip.program->reports[2].route, "host-cube") << plan::ToString(*chip.program);
+  }
+}
+
 TEST(Compile, MultipliesOnTheNpuWhatOnlyTheHostCanRequantize) {
   GraphBuilder b(13);
   const ir::ValueId x = b.Input(6, 6, 32);

@@ -52,6 +52,12 @@ class FaultyDevice final : public device::Device {
       --failures_left;
       return {ErrorCode::kDeviceFault, "the job timed out"};
     }
+    if (drop_next) {
+      drop_next = false;
+      // As a provider sees it: the mark is still there. Without one nobody could tell.
+      if (job.canary.bytes != 0) return {ErrorCode::kDeviceFault, "dropped"};
+      return OkStatus();
+    }
     const Status status = inner_->Run(job, report);
     if (corrupt) job.outputs[0]->bytes()[5] ^= std::byte{0x40};
     return status;
@@ -61,6 +67,7 @@ class FaultyDevice final : public device::Device {
   int failures_left = 0;
   int fail_allocation = -1;
   bool corrupt = false;
+  bool drop_next = false;  // the kernel takes the job, runs nothing and calls it done
   int runs = 0;
 
  private:
@@ -172,6 +179,21 @@ TEST_P(RuntimeTest, VerifyFirstPassesOnAGoodDevice) {
   const auto first = outputs_;
   EXPECT_TRUE(Run(session.get()).ok());
   EXPECT_EQ(outputs_, first);
+}
+
+// A job lost at start must not cost the NPU for good: it is told from wrong arithmetic by its mark,
+// and tried again.
+TEST_P(RuntimeTest, TriesADroppedJobAgainAlsoWhileVerifying) {
+  auto good = MakeSession(true);
+  EXPECT_TRUE(Run(good.get()).ok());
+  const auto expected = outputs_;
+  auto session = MakeSession(true);
+  device_->drop_next = true;
+  EXPECT_TRUE(Run(session.get()).ok());
+  EXPECT_EQ(session->statistics().device_failures, 1U);
+  EXPECT_EQ(session->statistics().verify_mismatches, 0U);
+  EXPECT_EQ(session->statistics().host_runs, 0U);
+  EXPECT_EQ(outputs_, expected);
 }
 
 TEST_P(RuntimeTest, ReportsAFullAddressSpaceAtCreation) {

@@ -24,8 +24,11 @@ int MoveUp(int fd) {
 }  // namespace
 
 std::shared_ptr<DeviceMemory> DeviceMemory::Create(uint64_t page_bytes) {
-  const int fd = memfd_create("rocket-npu", MFD_CLOEXEC);
+  const int fd = memfd_create("rocket-npu", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return nullptr;
+  // Clients hold descriptors of this file: one that truncates it would take everybody's pages. A
+  // system without seals loses this protection only.
+  (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);
   return std::shared_ptr<DeviceMemory>(new DeviceMemory(MoveUp(fd), page_bytes));
 }
 

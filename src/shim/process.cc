@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -162,21 +163,27 @@ std::shared_ptr<kmodel::BufferObject> Process::Find(int fd) {
 }
 
 // The locks are taken over the fork, so that the child finds the tables whole and nobody's locks
-// closed.
+// closed. Signals wait with them: a handler in between would find its own thread inside.
 void Process::BeforeFork() {
   Process& process = Get();
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   process.tree_.mutex().lock();
   process.mutex_.lock();
+  process.signals_before_fork_ = before;
   process.descriptors_.mutex().lock();
   process.mappings_.mutex().lock();
 }
 
 void Process::AfterForkInParent() {
   Process& process = Get();
+  const sigset_t before = process.signals_before_fork_;
   process.mappings_.mutex().unlock();
   process.descriptors_.mutex().unlock();
   process.mutex_.unlock();
   process.tree_.mutex().unlock();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 // The NPU's threads exist in the parent only: what was open is dead here, and kept from being

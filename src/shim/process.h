@@ -3,6 +3,7 @@
 #ifndef SRC_SHIM_PROCESS_H_
 #define SRC_SHIM_PROCESS_H_
 
+#include <signal.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -70,6 +71,7 @@ class Process : public kmodel::DescriptorTable {
   std::mutex mutex_;
   std::shared_ptr<kmodel::Npu> npu_;  // under mutex_; made at the first open
   std::vector<std::shared_ptr<kmodel::Npu>> abandoned_;
+  sigset_t signals_before_fork_{};  // under mutex_
   std::atomic<int> memory_fd_{-1};
   std::atomic<uint64_t> memory_device_{0}, memory_inode_{0};
 };

@@ -2,12 +2,15 @@
 // Descriptors, mappings and processes behind the preloaded node: kernel-interfaces A.6, C.2, C.3.
 #include <dirent.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -177,6 +180,17 @@ TEST(Prime, ADmaBufIsMappedFromItsStart) {
   close(prime.fd);
 }
 
+TEST(Descriptor, TruncationTakesNoPages) {
+  const Node node;
+  kernel_client::Endpoint::Keep keep;
+  const Bo bo = Create(node.fd(), 4096);
+  std::byte* const bytes = kernel_client::Endpoint(node.fd()).Map(4096, bo.offset, &keep);
+  EXPECT_EQ(ftruncate(node.fd(), 0), -1);
+  bytes[0] = std::byte{7};
+  EXPECT_EQ(bytes[0], std::byte{7});
+  munmap(bytes, 4096);
+}
+
 TEST(Fork, TheChildHasTheMemoryButNotTheDevice) {
   const Node node;
   kernel_client::Endpoint::Keep keep;
@@ -199,6 +213,39 @@ TEST(Fork, TheChildHasTheMemoryButNotTheDevice) {
   EXPECT_EQ(bytes[1], std::byte{5});
   EXPECT_EQ(Prep(node.fd(), bo.handle, 0), 0);
   munmap(bytes, 4096);
+}
+
+// Handlers may come at any point of a fork, and use the node.
+TEST(Fork, SignalHandlersNeverFindTheirOwnThreadInside) {
+  static int used_by_handler = -1;
+  const Node node;
+  const Bo bo = Create(node.fd(), 4096);
+  used_by_handler = node.fd();
+  struct sigaction before {
+  }, action{};
+  action.sa_handler = [](int) {
+    const int error = errno;
+    close(dup(used_by_handler));
+    errno = error;
+  };
+  action.sa_flags = SA_RESTART;
+  ASSERT_EQ(sigaction(SIGALRM, &action, &before), 0);
+  const itimerval often{{0, 100}, {0, 100}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  for (int i = 0; i < 200; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      sigset_t mask;
+      pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+      _exit(sigismember(&mask, SIGALRM));
+    }
+    int status = -1;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    EXPECT_EQ(status, 0);
+  }
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &before, nullptr);
+  EXPECT_EQ(Prep(node.fd(), bo.handle, 0), 0);
 }
 
 TEST(Fork, SpawnedProgramsLeaveTheNodeAlone) {

@@ -98,7 +98,8 @@ void AddReplay(CLI::App& parent, int* exit_code) {
       ->capture_default_str();
   command->add_option("--chip", options->chip, "Cases of other chips are skipped")
       ->capture_default_str();
-  command->add_option("--threads", options->threads, "Threads of the fast path (0: all cores)");
+  command->add_option("--threads", options->threads, "Threads of the fast path (0: all cores)")
+      ->check(CLI::Range(0u, 64u));
   command->add_flag("-v,--verbose", options->verbose, "Print every case and its diagnostics");
   command->callback([options, exit_code] { *exit_code = Run(*options); });
 }

@@ -59,6 +59,12 @@ class DisAsm(unittest.TestCase):
         self.assertEqual(found.stderr, b"rocket-npu: unknown command 'disassemble'; the commands are "
                                        b"dis, asm, replay, doctor, selftest\n")
 
+    def test_replay_refuses_threads_beyond_reason(self):
+        for threads in ("999999999", "-1"):
+            found = run("replay", self.cases()[0], "--path", "fast", "--threads", threads)
+            self.assertEqual((found.returncode, found.stdout), (2, b""))
+            self.assertIn(b"--threads", found.stderr)
+
     def test_json_names_every_field(self):
         case = self.cases()[0]
         report = json.loads(run("dis", "--json", "--all", case).stdout)

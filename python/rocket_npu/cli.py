@@ -11,6 +11,8 @@ import numpy as np
 
 from rocket_npu import UserError, __version__, compare, detect_command, host, inputs, library
 
+# Far beyond any use; the interpreter and the memory would fail with words of their own.
+_MAX_THREADS, _MAX_SAMPLES = 1024, 100000
 _EPILOG = """examples:
   python -m rocket_npu run model.tflite --input photo.jpg --option device=sim
   python -m rocket_npu compare model.tflite --random 3 --option device=sim --layers
@@ -132,8 +134,8 @@ def main(arguments):
     """Runs a command line; returns the exit code."""
     options = build_parser().parse_args(arguments)
     try:
-        if options.threads < 1:
-            raise UserError("--threads must be 1 or more")
+        if not 1 <= options.threads <= _MAX_THREADS:
+            raise UserError(f"--threads must be 1 or more, at most {_MAX_THREADS}")
         return _COMMANDS[options.command](options)
     except UserError as error:
         _progress()("")
@@ -145,8 +147,10 @@ def _sampler(options):
     """The function that makes samples for a model's inputs."""
     if options.random is not None and options.input:
         raise UserError("--input and --random exclude each other")
-    if options.random is not None and options.random < 1:
-        raise UserError("--random needs a count of 1 or more")
+    if options.random is not None and not 1 <= options.random <= _MAX_SAMPLES:
+        raise UserError(f"--random needs a count of 1 or more, at most {_MAX_SAMPLES}")
+    if options.seed < 0:
+        raise UserError("--seed must not be negative")
     if options.random is not None:
         return lambda details: inputs.random_samples(options.random, options.seed, details)
     if not options.input:

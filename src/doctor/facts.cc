@@ -163,7 +163,7 @@ void ParseRelease(Facts* facts) {
 void Walk(const System& system, const std::string& directory, std::string_view prefix,
           std::string_view file, int depth, std::vector<TreeProperty>* found) {
   for (const std::string& name : system.List(directory)) {
-    const std::string path = directory + "/" + name;
+    const std::string path = fmt::format("{}/{}", directory, name);
     if (name.starts_with(prefix)) {
       if (const auto value = system.Read(path + "/" + std::string(file))) {
         found->push_back({path, *value});

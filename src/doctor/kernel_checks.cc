@@ -74,10 +74,10 @@ Finding Refused(const Facts& f) {
 Finding Crashes(const Facts& f) {
   // Bits of /proc/sys/kernel/tainted: 7 a crash (Oops), 9 a kernel warning.
   const int64_t taint = f.system.Number("/proc/sys/kernel/tainted").value_or(0);
-  const Finding log = LogLine(f, Verdict::kWarn,
-                              {"drm_mm_takedown", "rocket_postclose", "Object already free",
-                               "Oops:", "__iommu_group_set_core_domain"},
-                              "");
+  Finding log = LogLine(f, Verdict::kWarn,
+                        {"drm_mm_takedown", "rocket_postclose", "Object already free",
+                         "Oops:", "__iommu_group_set_core_domain"},
+                        "");
   if (log.verdict == Verdict::kWarn) return log;
   if ((taint & (1 << 7)) != 0)
     return Warn(fmt::format("tainted = {}: the kernel crashed once", taint));

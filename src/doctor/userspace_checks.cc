@@ -137,7 +137,7 @@ Finding VendorRuntime(const Facts& f) {
     if (process.find_first_not_of("0123456789") != std::string::npos) continue;
     const std::string directory = fmt::format("/proc/{}/fd", process);
     for (const std::string& fd : f.system.List(directory)) {
-      const auto link = f.system.Link(directory + "/" + fd);
+      const auto link = f.system.Link(fmt::format("{}/{}", directory, fd));
       if (link && *link == f.vendor->path) {
         return {Verdict::kWarn,
                 fmt::format("process {} ({}) has {} open", process,

@@ -174,7 +174,7 @@ Box CutBox(const ir::Cut& cut, size_t output_index) {
   return box;
 }
 
-KernelResult MakeMove(const ir::Graph& graph, const ir::Node& node, Move move) {
+KernelResult MakeMove(const ir::Graph& graph, const ir::Node& node, const Move& move) {
   return KernelResult(std::make_unique<MoveKernel>(graph, node, move));
 }
 

@@ -39,7 +39,7 @@ struct Move {
 
 // `node` has int8 operands. Row-major; also on cubes when all boxes are of images [1,H,W,C] of both
 // tensors as they are.
-KernelResult MakeMove(const ir::Graph& graph, const ir::Node& node, Move move);
+KernelResult MakeMove(const ir::Graph& graph, const ir::Node& node, const Move& move);
 
 // The box of one output that is a cut of the input.
 Box CutBox(const ir::Cut& cut, size_t output_index);

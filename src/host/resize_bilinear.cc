@@ -109,6 +109,8 @@ class Float {
       const float blended = value(q.q00[i]) * (1.0F - fy) * (1.0F - fx) +
                             value(q.q10[i]) * fy * (1.0F - fx) +
                             value(q.q01[i]) * (1.0F - fy) * fx + value(q.q11[i]) * fy * fx;
+      // As the reference rounds: half added, then truncated.
+      // NOLINTNEXTLINE(bugprone-incorrect-roundings)
       to[i] = static_cast<int8_t>(static_cast<int>(blended + 0.5F) - kRebase);
     }
   }

@@ -13,7 +13,7 @@ KernelResult MakeSplit(const ir::Graph& graph, const ir::Node& node) {
     if (!cut) return Status(ErrorCode::kInternal, "a split without its support rule");
     move.boxes.push_back(CutBox(*cut, i));
   }
-  return MakeMove(graph, node, std::move(move));
+  return MakeMove(graph, node, move);
 }
 
 }  // namespace npu::host

@@ -156,6 +156,7 @@ StepResult StepParallel(const Opener& open, const device::DeviceInfo& info,
   const double serial = Seconds(start);
   const auto again = std::chrono::steady_clock::now();
   std::vector<std::thread> threads;
+  threads.reserve(devices.size());
   for (const auto& device : devices) threads.emplace_back(work, std::ref(*device));
   for (std::thread& thread : threads) thread.join();
   const double parallel = Seconds(again);

@@ -31,8 +31,8 @@ struct ScaledInverse {
 // Source: tflite-delegate 4.6.
 ScaledInverse Reciprocal(int32_t x, int integer_digits);
 
-// log(x) in Q5.26 for x >= 1 in Q12.19. Source: tflite-delegate 4.16 names the optimised kernel; the
-// reference one, which this is, was measured on ai-edge-litert 2.3.
+// log(x) in Q5.26 for x >= 1 in Q12.19. Source: tflite-delegate 4.16 names the optimised kernel;
+// the reference one, which this is, was measured on ai-edge-litert 2.3.
 int32_t LogOfAtLeastOne(int32_t x);
 
 // INVSQRT(s) for s >= 0: 1 / sqrt(s) as a multiplier pair (multiplier * 2^(exponent - 31)), by

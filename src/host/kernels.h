@@ -44,9 +44,10 @@ KernelResult MakeResizeNearest(const ir::Graph& graph, const ir::Node& node);  /
 KernelResult MakeQuantize(const ir::Graph& graph, const ir::Node& node);       // 4.23
 KernelResult MakeDequantize(const ir::Graph& graph, const ir::Node& node);     // 4.23
 
-// Finishes a CONV_2D, FULLY_CONNECTED or DEPTHWISE_CONV_2D (as a convolution) whose raw sums the NPU computed: input 0 is the int32 sums
-// of x * w (zero point not subtracted, padded taps carrying it), of the output's extents; output 0
-// the node's int8 tensor. Each operand may have either order.
+// Finishes a CONV_2D, FULLY_CONNECTED or DEPTHWISE_CONV_2D (as a convolution) whose raw sums the
+// NPU computed: input 0 is the int32 sums of x * w (zero point not subtracted, padded taps carrying
+// it), of the output's extents; output 0 the node's int8 tensor. Each operand may have either
+// order.
 KernelResult MakeRequantize(const ir::Graph& graph, const ir::Node& node);
 
 }  // namespace npu::host

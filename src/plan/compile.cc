@@ -98,6 +98,7 @@ Result<std::unique_ptr<CompiledProgram>> Compile(const ir::Graph& graph,
   }
   NPU_RETURN_IF_ERROR(KeepWhatPays(program->graph, *chip, &routed));
   std::vector<bool> on_npu;
+  on_npu.reserve(routed.size());
   for (const RoutedNode& route : routed) on_npu.push_back(route.npu != nullptr);
   StepBuilder builder(program.get());
   for (int32_t node : ScheduleNodes(program->graph, on_npu)) {

@@ -20,8 +20,8 @@ class ProgramBuffers {
  public:
   // Allocates everything, writes constants and relocated command lists and hands them to the
   // device.
-  static Result<ProgramBuffers> Create(const plan::CompiledProgram& program,
-                                       device::Device* device, bool may_chain);
+  static Result<ProgramBuffers> Create(const plan::CompiledProgram& program, device::Device* device,
+                                       bool may_chain);
 
   // Points the slots that live in the caller's tensors at this run's tensors. Sizes must match.
   Status Bind(std::span<const std::span<const std::byte>> inputs,

@@ -144,8 +144,8 @@ TEST(Importer, ReadsTheSmallParameterStructs) {
       ImportOnly<ir::UnaryParams>(&host, node(kLeakyRelu, abi::LeakyReluParams{.3F}));
   EXPECT_EQ(leaky.kind, ir::UnaryKind::kLeakyRelu);
   EXPECT_EQ(leaky.alpha, .3F);
-  const auto resize = ImportOnly<ir::ResizeBilinearParams>(
-      &host, node(kResizeBilinear, abi::ResizeParams{0, 1}));
+  const auto resize =
+      ImportOnly<ir::ResizeBilinearParams>(&host, node(kResizeBilinear, abi::ResizeParams{0, 1}));
   EXPECT_FALSE(resize.align_corners);
   EXPECT_TRUE(resize.half_pixel_centers);
   EXPECT_TRUE(ImportOnly<ir::MeanParams>(&host, node(kMean, abi::ReducerParams{1})).keep_dims);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/arith/tflite.h"
-#include "src/host/broadcast.h"
+#include "src/host/broadcast_kernel.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
 #include "src/host/simd.h"
@@ -92,31 +92,14 @@ BinaryArithmetic MakeArithmetic(const ir::BinaryParams& params, const ir::Quanti
   return arithmetic;
 }
 
-class BinaryKernel final : public Kernel {
- public:
-  BinaryKernel(const BinaryArithmetic& arithmetic, Broadcast broadcast)
-      : arithmetic_(arithmetic), broadcast_(std::move(broadcast)) {}
-
-  OrderSupport order_support() const override { return broadcast_.order_support(); }
-  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
-           std::span<std::byte> /*scratch*/) const noexcept override {
-    broadcast_.ForEachRow(inputs, outputs[0],
-                          [&](const BroadcastRow& row) { arithmetic_.Row(row); });
-  }
-
- private:
-  BinaryArithmetic arithmetic_;
-  Broadcast broadcast_;
-};
-
 }  // namespace
 
 KernelResult MakeBinary(const ir::Graph& graph, const ir::Node& node) {
   const auto& params = std::get<ir::BinaryParams>(node.params);
-  return KernelResult(std::make_unique<BinaryKernel>(
+  return MakeBroadcastKernel(
+      graph, node,
       MakeArithmetic(params, graph.input(node, 0).type.quant, graph.input(node, 1).type.quant,
-                     graph.output(node).type),
-      Broadcast(graph, node)));
+                     graph.output(node).type));
 }
 
 }  // namespace npu::host

@@ -10,7 +10,7 @@
 #include "src/arith/rounding.h"
 #include "src/arith/tflite.h"
 #include "src/base/checked.h"
-#include "src/host/broadcast.h"
+#include "src/host/broadcast_kernel.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
 
@@ -73,28 +73,10 @@ DivArithmetic MakeArithmetic(const ir::Graph& graph, const ir::Node& node) {
   return arithmetic;
 }
 
-class DivKernel final : public Kernel {
- public:
-  DivKernel(const DivArithmetic& arithmetic, Broadcast broadcast)
-      : arithmetic_(arithmetic), broadcast_(std::move(broadcast)) {}
-
-  OrderSupport order_support() const override { return broadcast_.order_support(); }
-  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
-           std::span<std::byte> /*scratch*/) const noexcept override {
-    broadcast_.ForEachRow(inputs, outputs[0],
-                          [&](const BroadcastRow& row) { MapRow(row, arithmetic_); });
-  }
-
- private:
-  DivArithmetic arithmetic_;
-  Broadcast broadcast_;
-};
-
 }  // namespace
 
 KernelResult MakeDiv(const ir::Graph& graph, const ir::Node& node) {
-  return KernelResult(
-      std::make_unique<DivKernel>(MakeArithmetic(graph, node), Broadcast(graph, node)));
+  return MakeBroadcastKernel(graph, node, MakeArithmetic(graph, node));
 }
 
 }  // namespace npu::host

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "src/arith/tflite.h"
-#include "src/host/broadcast.h"
+#include "src/host/broadcast_kernel.h"
 #include "src/host/kernels.h"
 #include "src/host/output_stage.h"
 
@@ -49,28 +49,10 @@ PreluArithmetic MakeArithmetic(const ir::Graph& graph, const ir::Node& node) {
   return arithmetic;
 }
 
-class PreluKernel final : public Kernel {
- public:
-  PreluKernel(const PreluArithmetic& arithmetic, Broadcast broadcast)
-      : arithmetic_(arithmetic), broadcast_(std::move(broadcast)) {}
-
-  OrderSupport order_support() const override { return broadcast_.order_support(); }
-  void Run(std::span<const layout::TensorView> inputs, std::span<const layout::TensorView> outputs,
-           std::span<std::byte> /*scratch*/) const noexcept override {
-    broadcast_.ForEachRow(inputs, outputs[0],
-                          [&](const BroadcastRow& row) { MapRow(row, arithmetic_); });
-  }
-
- private:
-  PreluArithmetic arithmetic_;
-  Broadcast broadcast_;
-};
-
 }  // namespace
 
 KernelResult MakePrelu(const ir::Graph& graph, const ir::Node& node) {
-  return KernelResult(
-      std::make_unique<PreluKernel>(MakeArithmetic(graph, node), Broadcast(graph, node)));
+  return MakeBroadcastKernel(graph, node, MakeArithmetic(graph, node));
 }
 
 }  // namespace npu::host

@@ -53,7 +53,7 @@ const T* ParamsOf(const abi::Node& node) {
   return static_cast<const T*>(node.builtin_data);
 }
 
-Result<ir::OpParams> ImportConv2d(const abi::Node& node) {
+Result<ir::OpParams> ImportConv2d(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::ConvParams>(node);
   NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
@@ -65,7 +65,7 @@ Result<ir::OpParams> ImportConv2d(const abi::Node& node) {
                                        .activation = activation});
 }
 
-Result<ir::OpParams> ImportDepthwise(const abi::Node& node) {
+Result<ir::OpParams> ImportDepthwise(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::DepthwiseConvParams>(node);
   NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
@@ -79,7 +79,7 @@ Result<ir::OpParams> ImportDepthwise(const abi::Node& node) {
 }
 
 template <ir::PoolKind kKind>
-Result<ir::OpParams> ImportPool(const abi::Node& node) {
+Result<ir::OpParams> ImportPool(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::PoolParams>(node);
   NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
@@ -92,7 +92,7 @@ Result<ir::OpParams> ImportPool(const abi::Node& node) {
                                        .activation = activation});
 }
 
-Result<ir::OpParams> ImportFullyConnected(const abi::Node& node) {
+Result<ir::OpParams> ImportFullyConnected(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::FullyConnectedParams>(node);
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
   if (p.weights_format != 0) {
@@ -105,13 +105,13 @@ Result<ir::OpParams> ImportFullyConnected(const abi::Node& node) {
 }
 
 template <ir::BinaryKind kKind>
-Result<ir::OpParams> ImportBinary(const abi::Node& node) {
+Result<ir::OpParams> ImportBinary(const abi::Node& node, int32_t) {
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation,
                        ImportActivation(ParamsOf<abi::BinaryParams>(node)->activation));
   return ir::OpParams(ir::BinaryParams{.kind = kKind, .activation = activation});
 }
 
-Result<ir::OpParams> ImportConcatenation(const abi::Node& node) {
+Result<ir::OpParams> ImportConcatenation(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::ConcatenationParams>(node);
   if (p.activation != abi::kActivationNone) {
     return Status(ErrorCode::kUnsupported, "a concatenation with a fused activation is not claimed",
@@ -122,45 +122,45 @@ Result<ir::OpParams> ImportConcatenation(const abi::Node& node) {
 
 // MAXIMUM and MINIMUM come without attributes.
 template <ir::BinaryKind kKind>
-Result<ir::OpParams> ImportChoice(const abi::Node&) {
+Result<ir::OpParams> ImportChoice(const abi::Node&, int32_t) {
   return ir::OpParams(ir::BinaryParams{.kind = kKind});
 }
 
 template <ir::UnaryKind kKind>
-Result<ir::OpParams> ImportUnary(const abi::Node&) {
+Result<ir::OpParams> ImportUnary(const abi::Node&, int32_t) {
   return ir::OpParams(ir::UnaryParams{.kind = kKind});
 }
 
-Result<ir::OpParams> ImportLeakyRelu(const abi::Node& node) {
+Result<ir::OpParams> ImportLeakyRelu(const abi::Node& node, int32_t) {
   const float alpha = ParamsOf<abi::LeakyReluParams>(node)->alpha;
   if (!std::isfinite(alpha)) return BadParameters(fmt::format("LEAKY_RELU with alpha {}", alpha));
   return ir::OpParams(ir::UnaryParams{.kind = ir::UnaryKind::kLeakyRelu, .alpha = alpha});
 }
 
-Result<ir::OpParams> ImportSoftmax(const abi::Node& node) {
+Result<ir::OpParams> ImportSoftmax(const abi::Node& node, int32_t) {
   const float beta = ParamsOf<abi::SoftmaxParams>(node)->beta;
   if (!std::isfinite(beta)) return BadParameters(fmt::format("SOFTMAX with beta {}", beta));
   return ir::OpParams(ir::SoftmaxParams{.beta = beta});
 }
 
 template <typename Params>
-Result<ir::OpParams> ImportResize(const abi::Node& node) {
+Result<ir::OpParams> ImportResize(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::ResizeParams>(node);
   return ir::OpParams(Params{.align_corners = p.align_corners != 0,
                              .half_pixel_centers = p.half_pixel_centers != 0});
 }
 
 template <ir::ReshapeKind kKind>
-Result<ir::OpParams> ImportReshape(const abi::Node&) {
+Result<ir::OpParams> ImportReshape(const abi::Node&, int32_t) {
   return ir::OpParams(ir::ReshapeParams{.kind = kKind});
 }
 
 template <ir::PadKind kKind>
-Result<ir::OpParams> ImportPad(const abi::Node&) {
+Result<ir::OpParams> ImportPad(const abi::Node&, int32_t) {
   return ir::OpParams(ir::PadParams{.kind = kKind});
 }
 
-Result<ir::OpParams> ImportMirrorPad(const abi::Node& node) {
+Result<ir::OpParams> ImportMirrorPad(const abi::Node& node, int32_t) {
   const int32_t mode = ParamsOf<abi::MirrorPadParams>(node)->mode;
   if (mode != abi::kMirrorReflect && mode != abi::kMirrorSymmetric) {
     return BadParameters(fmt::format("mode {} is neither REFLECT (1) nor SYMMETRIC (2)", mode));
@@ -169,32 +169,33 @@ Result<ir::OpParams> ImportMirrorPad(const abi::Node& node) {
 }
 
 template <ir::SplitKind kKind>
-Result<ir::OpParams> ImportSplit(const abi::Node&) {
+Result<ir::OpParams> ImportSplit(const abi::Node&, int32_t) {
   return ir::OpParams(ir::SplitParams{.kind = kKind});
 }
 
-Result<ir::OpParams> ImportStridedSlice(const abi::Node& node) {
+Result<ir::OpParams> ImportStridedSlice(const abi::Node& node, int32_t version) {
   const auto& p = *ParamsOf<abi::StridedSliceParams>(node);
   return ir::OpParams(
       ir::StridedSliceParams{.begin_mask = static_cast<uint32_t>(p.begin_mask),
                              .end_mask = static_cast<uint32_t>(p.end_mask),
                              .ellipsis_mask = static_cast<uint32_t>(p.ellipsis_mask),
                              .new_axis_mask = static_cast<uint32_t>(p.new_axis_mask),
-                             .shrink_axis_mask = static_cast<uint32_t>(p.shrink_axis_mask)});
+                             .shrink_axis_mask = static_cast<uint32_t>(p.shrink_axis_mask),
+                             .offset = version >= kVersionWithOffset && p.offset != 0});
 }
 
-Result<ir::OpParams> ImportMean(const abi::Node& node) {
+Result<ir::OpParams> ImportMean(const abi::Node& node, int32_t) {
   return ir::OpParams(
       ir::MeanParams{.keep_dims = ParamsOf<abi::ReducerParams>(node)->keep_dims != 0});
 }
 
 template <ir::ReduceKind kKind>
-Result<ir::OpParams> ImportReduce(const abi::Node& node) {
+Result<ir::OpParams> ImportReduce(const abi::Node& node, int32_t) {
   return ir::OpParams(ir::ReduceParams{
       .kind = kKind, .keep_dims = ParamsOf<abi::ReducerParams>(node)->keep_dims != 0});
 }
 
-Result<ir::OpParams> ImportL2Normalization(const abi::Node& node) {
+Result<ir::OpParams> ImportL2Normalization(const abi::Node& node, int32_t) {
   if (ParamsOf<abi::L2NormParams>(node)->activation != abi::kActivationNone) {
     return Status(ErrorCode::kUnsupported,
                   "an L2_NORMALIZATION with a fused activation is not claimed", "op.activation");
@@ -202,7 +203,7 @@ Result<ir::OpParams> ImportL2Normalization(const abi::Node& node) {
   return ir::OpParams(ir::L2NormalizationParams{});
 }
 
-Result<ir::OpParams> ImportTransposeConv(const abi::Node& node) {
+Result<ir::OpParams> ImportTransposeConv(const abi::Node& node, int32_t) {
   const auto& p = *ParamsOf<abi::TransposeConvParams>(node);
   NPU_ASSIGN_OR_RETURN(const ir::Padding padding, ImportPadding(p.padding));
   NPU_ASSIGN_OR_RETURN(const ir::Activation activation, ImportActivation(p.activation));
@@ -211,14 +212,14 @@ Result<ir::OpParams> ImportTransposeConv(const abi::Node& node) {
 }
 
 template <typename Params>
-Result<ir::OpParams> ImportPlain(const abi::Node&) {
+Result<ir::OpParams> ImportPlain(const abi::Node&, int32_t) {
   return ir::OpParams(Params{});
 }
 
 struct OpImport {
   BuiltinOp code;
   bool needs_params;
-  Result<ir::OpParams> (*import)(const abi::Node& node);
+  Result<ir::OpParams> (*import)(const abi::Node& node, int32_t version);
 };
 
 constexpr std::array kImports = {
@@ -296,12 +297,7 @@ Result<ir::OpParams> ImportParams(const abi::Registration& registration, const a
     if (row.needs_params && node.builtin_data == nullptr) {
       return BadParameters(name + " comes without parameters");
     }
-    Result<ir::OpParams> params = row.import(node);
-    if (row.code == kStridedSlice && params.ok() && registration.version >= kVersionWithOffset) {
-      std::get<ir::StridedSliceParams>(*params).offset =
-          ParamsOf<abi::StridedSliceParams>(node)->offset != 0;
-    }
-    return params;
+    return row.import(node, registration.version);
   }
   return Status(ErrorCode::kUnsupported, name + " is not an operation this version runs",
                 "op.unsupported");
